@@ -43,7 +43,7 @@ TEST_P(acquire_test, refuses_a_lock_whose_holder_has_expired) {
   EXPECT_EQ(view("a").row.hold, holder.hold);
 }
 
-// The fast acquire would have to read another table. The slow path frees such a lock.
+// The fast acquire would have to read another table to know that the holder is dead. The slow path frees such a lock.
 TEST_P(acquire_test, refuses_a_lock_whose_holder_is_dead) {
   const auto holder = held("a");
   kill(holder.lease);
@@ -262,7 +262,7 @@ TEST_P(acquire_test, of_one_free_lock_by_two_at_once_is_granted_to_one) {
     second = acquire(*b, two);
     rival.join();
     ASSERT_FALSE(first && second);
-    // Each may have skipped the row while the other had it locked.
+    // Each of the two acquires may have skipped the row while the other had it locked.
     EXPECT_EQ(release(one), first.has_value());
     EXPECT_EQ(release(two), second.has_value());
   }

@@ -62,7 +62,7 @@ TEST_P(collect_test, skips_rows_that_are_locked) {
 }
 
 TEST_P(collect_test, raises_the_floor_above_every_token_that_it_deletes) {
-  // Above the clock, which would lift the tokens of new names as well.
+  // The epoch is above the clock, which would lift the tokens of new names as well.
   a->raise_epoch(model::epoch_floor(a->read_database_state().epoch + 1'000'000));
   for (int i = 0; i < 5; ++i) next_token_of("a");
   const auto high = next_token_of("a");

@@ -5,8 +5,8 @@ namespace {
 
 using testing::ElementsAre;
 
-// Verbs that spare a client the edit. They may always answer nothing, so each test of a refusal also shows an
-// answer, or what the refusal left unchanged.
+// Verbs that save a client an edit. They may always answer nothing, so each test of a refusal also shows an answer, or
+// what the refusal left unchanged.
 class contended_test : public contract_test {
  protected:
   std::optional<std::chrono::microseconds> enqueue(const claim& wanted,
@@ -189,7 +189,7 @@ TEST_P(contended_test, hand_over_reaches_the_epoch) {
   EXPECT_EQ(reply->token, model::epoch_floor(epoch));
 }
 
-// Where a database keeps the rows of waiters that have left, the queue is read from its head on.
+// Where a database keeps the rows of waiters that have left, statements read the queue from its head on.
 TEST_P(contended_test, hand_over_moves_the_head_of_the_queue) {
   ROWLOCK_NEEDS(short_cuts);
   const auto holder = held("a");

@@ -1,5 +1,5 @@
-// A contract test runs against every store, through the seam alone. In place of a client's decision stands
-// the simplest decision that shows the verb (decisions.hpp); the real ones are tested above the seam.
+// A contract test runs against every store, through the seam alone. The simplest decision that shows the verb
+// (decisions.hpp) stands in for a client's; the client's own decisions are tested above the seam.
 #pragma once
 
 #include "contract/decisions.hpp"
@@ -29,7 +29,7 @@ class contract_test : public testing::TestWithParam<std::string> {
  protected:
   contract_test();
 
-  // A lease, a lock that it wants, and the id of one hold; most tests need no more.
+  // A lease, a lock that the lease's client wants, and the id of one hold; most tests need no more.
   struct claim {
     std::string name;
     lease_id lease;
@@ -41,11 +41,11 @@ class contract_test : public testing::TestWithParam<std::string> {
 
   std::unique_ptr<store::session> connect() { return database_->connect(); }
 
-  // ---- what a test starts from ----
+  // ---- the state from which a test starts ----
   lease_id new_lease(std::chrono::milliseconds ttl = 30s);
   void create(const std::string& name) { create(std::vector{name}); }
   void create(std::vector<std::string> names);
-  // A new lease's claim to a lock, which is created if it is missing.
+  // The claim of a new lease to a lock, which is created if it is missing.
   claim claim_to(const std::string& name);
   claim held(const std::string& name);    // acquired by a new lease
   claim queued(const std::string& name);  // a new lease waits behind earlier waiters
@@ -76,7 +76,7 @@ class contract_test : public testing::TestWithParam<std::string> {
   std::unique_ptr<store::database> database_;
 
  protected:
-  // Two connections, as of two processes.
+  // Two connections, as if of two processes.
   std::unique_ptr<store::session> a;
   std::unique_ptr<store::session> b;
 };

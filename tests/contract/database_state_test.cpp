@@ -86,8 +86,8 @@ TEST_P(database_state_test, records_a_new_identity_with_a_new_epoch) {
   EXPECT_GT(after.epoch, before.epoch);
 }
 
-// Nobody knows how far the new clock is ahead or behind. A living holder renews within its own ttl. Other
-// leases' ttls must not count: one lease of a day would keep every dead holder's locks for a day.
+// Nobody knows how far the new clock is ahead or behind. A living holder renews within its own ttl. The ttls of other
+// leases must not count: one lease of a day would keep the locks of every dead holder for a day.
 TEST_P(database_state_test, lets_every_lease_expire_its_own_ttl_from_now_on_a_new_identity) {
   const auto lasting = new_lease(24h);
   const auto one = held("a");
@@ -104,7 +104,7 @@ TEST_P(database_state_test, lets_every_lease_expire_its_own_ttl_from_now_on_a_ne
   EXPECT_LE(expires_in("a"), 1s) << "once";
 }
 
-// As after a restore: a lease whose process died long before would block its locks for its whole ttl again.
+// After a restore, a lease whose process died long before would otherwise block its locks for its whole ttl again.
 TEST_P(database_state_test, revives_no_lease_that_expired_a_day_ago_on_a_new_identity) {
   const auto last = held("a");
   fixture().expire(last.lease, 25h);
@@ -113,8 +113,8 @@ TEST_P(database_state_test, revives_no_lease_that_expired_a_day_ago_on_a_new_ide
   EXPECT_LT(expires_in("a"), -24h);
 }
 
-// The first client that renews at a new server writes by its clock. That says nothing about the others, which have yet to
-// renew there.
+// The first client that renews at a new server writes an expiry of the new clock. That expiry says nothing about the
+// other leases, whose clients have yet to renew there.
 TEST_P(database_state_test, lengthens_what_had_expired_before_another_was_renewed_at_a_new_identity) {
   const auto slow = held("a");
   const auto quick = new_lease();

@@ -14,7 +14,7 @@ inline store::lock_change nothing(const store::lock_view&) {
   return {};
 }
 
-// Takes the next ticket.
+// Adds a waiter with the next ticket.
 inline decision enqueue(model::lease_id lease, model::hold_id hold) {
   return [=](const store::lock_view& now) {
     store::lock_change change;
@@ -25,7 +25,7 @@ inline decision enqueue(model::lease_id lease, model::hold_id hold) {
   };
 }
 
-// Leaves the queue, and records whether it is empty then.
+// Removes a waiter from the queue, and records whether the queue is empty then.
 inline decision leave(model::hold_id hold) {
   return [=](const store::lock_view& now) {
     store::lock_change change;
@@ -54,7 +54,7 @@ inline void take(store::lock_change& change) {
   change.row->in_use = 0;
 }
 
-// Grants out of order, regardless of the holder before.
+// Grants the lock whatever the order, and whoever holds it.
 inline decision grant_to(model::lease_id lease, model::hold_id hold) {
   return [=](const store::lock_view& now) {
     store::lock_change change;
@@ -64,7 +64,7 @@ inline decision grant_to(model::lease_id lease, model::hold_id hold) {
   };
 }
 
-// Grants the lock to the first living waiter, or frees it. Removes the dead waiters before that one.
+// Grants the lock to the first living waiter, or frees it. Removes the dead waiters ahead of that one.
 inline store::lock_change hand_over(const store::lock_view& now) {
   store::lock_change change;
   change.row = now.row;

@@ -9,7 +9,7 @@ using testing::IsEmpty;
 
 class edit_test : public contract_test {
  protected:
-  // Where a guard keeps every other transaction from the row (InnoDB).
+  // For stores on which a guard keeps every other transaction from the row (InnoDB).
   void skips_until_it_ends(store_fixture::rival& guard) {
     EXPECT_EQ(edit("a", nothing), edit_result::skipped);
     guard.reset();
@@ -209,7 +209,7 @@ TEST_P(edit_test, creates_an_explicit_lease_with_the_grant) {
   EXPECT_EQ(a->show("a").value().holders.at(0).lease.host, "host");
 }
 
-// The waiter queued on its process's lease. The same hold goes on, with its token, on a lease of its own.
+// The waiter queued on its process's lease. Its hold goes on, with its token, on a lease of its own.
 TEST_P(edit_test, moves_a_hold_to_an_explicit_lease) {
   const auto holder = held("a");
   const auto token = find(holder).token;
@@ -292,7 +292,7 @@ void for_each_written(LockRow& row, Use use) {
   });
 }
 
-// A column that a store forgets to write or to read, or that this test does not set, fails it.
+// The test fails for a column that a store forgets to write or to read, and for a column that the test does not set.
 TEST_P(edit_test, keeps_every_column_that_it_writes) {
   a->create(std::vector<model::lock_definition>{
       {"a", model::lock_kind::shared_mutex, model::shared_mutex_capacity}});
@@ -304,7 +304,7 @@ TEST_P(edit_test, keeps_every_column_that_it_writes) {
                    change.enqueue = {{change.row->next_ticket++, hold_id::random(), lease}};
                    change.row->has_queue = true;
                    change.row->head_ticket = change.enqueue[0].ticket;
-                   // So a new column needs no line here if it is a number.
+                   // A new column needs no line here if it is a number.
                    for_each_written(*change.row, [number = 100](auto& column, const auto& unset) mutable {
                      using type = std::decay_t<decltype(column)>;
                      if constexpr (std::is_integral_v<type>) {
@@ -385,7 +385,7 @@ TEST_P(edit_test, of_a_batch_answers_each_request) {
   EXPECT_EQ(find(holder).state, where::absent);
 }
 
-// All or nothing: what is written of one lock may depend on what was read of all.
+// All or nothing: what is written to one lock may depend on what was read of all locks.
 TEST_P(edit_test, together_decides_when_all_has_been_read) {
   create("a");
   create("b");

@@ -14,7 +14,7 @@ class exclusion_test : public contract_test {
   static constexpr int rounds = 25;
 };
 
-// Workers acquire the lock by any path that is open, change what only the holder may change, and release it.
+// Workers acquire the lock by any path that is open, change what only the holder may change, and release the lock.
 TEST_P(exclusion_test, holds_while_everybody_wants_the_lock) {
   create("a");
   std::atomic<int> inside = 0;
@@ -29,7 +29,7 @@ TEST_P(exclusion_test, holds_while_everybody_wants_the_lock) {
       if (acquire(session, wanted)) {
         status = session.find(std::vector<store::hold_query>{{"a", wanted.hold}}).at(0);
       } else {
-        // Enqueue, or acquire the lock if it is free and nobody waits. Then look until it is ours.
+        // Queues, or acquires the lock if it is free and nobody waits. Then the worker looks until it holds the lock.
         const decision join = [&](const store::lock_view& now) {
           if (!now.holder && now.queue.empty()) return grant_to(lease, wanted.hold)(now);
           return enqueue(lease, wanted.hold)(now);
@@ -69,7 +69,7 @@ TEST_P(exclusion_test, holds_while_everybody_wants_the_lock) {
   EXPECT_FALSE(view("a").row.hold);
 }
 
-// Workers share two semaphores by the fast path alone, one by one and both at once. They retry what is
+// Workers share two semaphores by the fast path alone, one by one and both at once. They repeat requests that were
 // refused.
 TEST_P(exclusion_test, holds_while_everybody_shares) {
   constexpr std::int64_t capacity = 7;

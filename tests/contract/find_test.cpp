@@ -89,7 +89,7 @@ TEST_P(find_test, says_zero_where_an_edit_must_judge_a_lease_that_is_too_long) {
   fixture().expire(holder.lease, -45s);
   EXPECT_GT(find(waiter).takeover_in.value(), 30s) << "by less than its ttl: no edit is worth it";
 
-  // Of those that share a lock, and of the first waiter.
+  // takeover_in follows in the same way from holders that share a lock, and from the first waiter.
   const auto reader = new_lease();
   create("b");
   edit("b", [&](const store::lock_view& now) {

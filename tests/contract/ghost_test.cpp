@@ -51,11 +51,11 @@ TEST_P(ghost_test, that_waits_for_a_row_does_nothing_once_ended) {
     }
   });
   while (!fixture().is_blocked(backend)) {
-    // MariaDB refreshes what is_blocked() reads only when nobody has read it for a tenth of a second.
+    // MariaDB refreshes the report that is_blocked() reads only if nobody has read it for a tenth of a second.
     ASSERT_EQ(failed.wait_for(120ms), std::future_status::timeout) << "it did not wait";
   }
   EXPECT_TRUE(a->end_ghost(backend));
-  // This comes before the client gives up by itself.
+  // The rival ends before the client gives up by itself.
   rival.reset();
   EXPECT_TRUE(failed.get());
   // The lease ends in less than ten seconds, unless the ghost has renewed it.

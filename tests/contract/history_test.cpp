@@ -24,7 +24,7 @@ class history_test : public contract_test {
       return change;
     });
   }
-  // The role of clients may not change what is recorded.
+  // A session of a role that may change what is recorded; the role of clients may not.
   std::unique_ptr<store::session> operating() {
     if (!asked_for_roles() || GetParam() == "memory") return connect();
     return store::open(as_role(fixture().url(), role_use::operate), fixture().options())->connect();

@@ -1,5 +1,5 @@
-// What holders say of their holds: it stands beside the holder and goes with a permit. And permits of no weight,
-// which a barrier's members have.
+// The data of holds, which stands beside the holder or in the permit, and ends with it. And permits without weight,
+// which the members of a barrier have.
 #include "contract/contract_test.hpp"
 
 namespace rowlock::test {
@@ -30,7 +30,7 @@ class hold_data_test : public contract_test {
       return change;
     });
   }
-  // Requires: a semaphore of five.
+  // Requires: the lock is a semaphore of five permits.
   claim shared(const std::string& name) {
     claim made{name, new_lease()};
     const store::acquire_item wanted{name, lock_kind::semaphore,     5, made.lease, made.hold,
@@ -38,7 +38,7 @@ class hold_data_test : public contract_test {
     EXPECT_EQ(a->acquire({&wanted, 1}).size(), 1U);
     return made;
   }
-  // What the readers see beside that hold.
+  // The data of that hold, as the reading verbs show it.
   text data_of(const claim& held) {
     const auto seen = b->show(held.name).value();
     for (const auto& one : seen.holders) {
@@ -47,7 +47,7 @@ class hold_data_test : public contract_test {
     ADD_FAILURE() << "it is not held";
     return {};
   }
-  // What an edit sees of that hold, if it asks.
+  // The data of that hold, as an edit sees it if it asks for data.
   text read(const claim& held, bool with_data = true) {
     text seen;
     const store::edit_request request{held.name, held.hold,

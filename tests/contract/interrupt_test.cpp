@@ -11,7 +11,7 @@ namespace {
 
 class interrupt_test : public contract_test {
  protected:
-  // Interrupts until the work is done: it may not have begun when the first interrupt comes.
+  // Interrupts again and again until the work is done: the work may not have begun when the first interrupt comes.
   template <class Work>
   std::optional<error> interrupted(Work work) {
     auto outcome = in_background([&]() -> std::optional<error> {

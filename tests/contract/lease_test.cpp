@@ -116,7 +116,7 @@ TEST_P(lease_test, kill_waits_the_skew_longer) {
   EXPECT_THAT(kill_at(lease, 5s), ElementsAre(lease));
 }
 
-// Its clock was set back since the last renewal. A living holder renews within its ttl.
+// The database's clock was set back since the last renewal. A living holder renews within its ttl.
 TEST_P(lease_test, kill_shortens_one_that_ends_later_than_its_ttl_from_now) {
   const auto lease = new_lease(20s);
   const auto other = new_lease(20s);
@@ -135,7 +135,7 @@ TEST_P(lease_test, kill_shortens_one_that_ends_later_than_its_ttl_from_now) {
   EXPECT_GT(expires_in(other), 15s);
 }
 
-// Another server of the cluster may have written the end, by a clock that is ahead within the skew.
+// Another server of the cluster may have written the expiry, by a clock that is ahead within the skew.
 TEST_P(lease_test, kill_leaves_one_that_ends_within_the_skew_after_its_ttl_from_now) {
   const auto lease = new_lease(20s);
   fixture().expire(lease, -40s);
@@ -171,8 +171,8 @@ TEST_P(lease_test, kill_of_none_is_nothing) {
 TEST_P(lease_test, kill_and_renewal_meet_and_one_of_them_wins) {
   for (int round = 0; round < 20; ++round) {
     const auto lease = new_lease();
-    // The lease expires while both are under way. (The memory store's clock stands still: there the renewal
-    // wins.)
+    // The lease expires while the renewal and the kill are under way. (The memory store's clock stands still: there the
+    // renewal wins.)
     fixture().expire(lease, -1ms * (round % 4));
     bool renewed = false;
     bool killed = false;
@@ -205,7 +205,7 @@ TEST_P(lease_test, end_twice_is_as_once) {
   EXPECT_NO_THROW(end(lease));
 }
 
-// The answer was lost, and the request is sent again.
+// The answer to create_lease was lost, so the client sends the request again.
 TEST_P(lease_test, created_again_is_renewed) {
   store::lease_record lease;
   lease.id = lease.client = lease_id::random();

@@ -1,4 +1,4 @@
-// Shared and counted holds: every read sees what an edit writes of them.
+// Shared and counted holds: every reading verb sees what an edit has written.
 #include "contract/contract_test.hpp"
 
 namespace rowlock::test {
@@ -16,7 +16,7 @@ class permit_test : public contract_test {
     a->create(std::vector<model::lock_definition>{{name, kind, capacity}});
   }
 
-  // Shares the lock, whether it fits or not.
+  // Shares the lock, whether the weight fits or not.
   claim shared(const std::string& name, std::int64_t weight = 1, lease_id lease = {}) {
     claim made{name, lease.is_nil() ? new_lease() : lease};
     edit(name, [&](const store::lock_view& now) { return share(now, made, weight); });

@@ -8,8 +8,8 @@ using testing::IsEmpty;
 
 class queue_test : public contract_test {
  protected:
-  // Moves the head to that waiter, though rows stand before it: a transaction with an old snapshot sees the
-  // queue like this.
+  // Moves the head to that waiter although rows stand before it: to a transaction with an old snapshot the queue looks
+  // like this.
   void begin_at(const claim& waiter) {
     edit(
         waiter.name,
@@ -109,7 +109,7 @@ TEST_P(queue_test, of_a_missing_lock_is_empty) {
 }
 
 TEST_P(queue_test, is_read_from_its_head_on) {
-  ROWLOCK_NEEDS(backends);  // the others keep no rows of waiters that have left
+  ROWLOCK_NEEDS(backends);  // the other stores keep no rows of waiters that have left
   const auto holder = held("a");
   queued("a");
   const auto head = queued("a");

@@ -1,4 +1,4 @@
-// What stands on one client's leases, page by page.
+// Reading the holds and places on one client's leases, page by page.
 #include "contract/contract_test.hpp"
 
 namespace rowlock::test {

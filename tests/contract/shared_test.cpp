@@ -122,7 +122,7 @@ TEST_P(shared_test, acquire_refuses_a_weight_that_does_not_fit) {
   EXPECT_TRUE(share(new_claim("a"), 3));
 }
 
-// The fast acquire would have to read another table. The slow path counts again.
+// The fast acquire would have to read another table to know that a holder is dead. The slow path counts again.
 TEST_P(shared_test, acquire_counts_the_dead) {
   create_semaphore("a");
   kill(shared("a", 8).lease);
@@ -508,7 +508,7 @@ TEST_P(shared_test, release_of_one_hold_by_two_at_once_frees_it_once) {
     std::thread rival{[&] { free_by(*a); }};
     free_by(*b);
     rival.join();
-    // Each may have skipped the row while the other had it locked.
+    // Each of the two releases may have skipped the row while the other had it locked.
     ASSERT_LE(freed, 1U);
     EXPECT_EQ(give_up(held), freed == 0);
     ASSERT_EQ(view("a").row.in_use, 3);

@@ -63,7 +63,7 @@ TEST_P(token_test, rises_through_collection_and_a_new_row) {
   EXPECT_GT(next_token_of("b"), last) << "one floor stands for all names";
 }
 
-// By hand, or by a program that cleans the database.
+// Somebody may delete the row by hand, or with a program that cleans the database.
 TEST_P(token_test, rises_although_somebody_has_deleted_the_row) {
   model::token last = rises_above(0);
   for (int i = 0; i < 5; ++i) {

@@ -15,7 +15,7 @@ class wakeup_test : public contract_test {
     b->listen(waiter.lease);
     return waiter;
   }
-  // In the other stores a wake-up names no waiter, and a client polls for all of its waiters.
+  // In the other stores a wake-up names no waiter, so a client polls for all of its waiters.
   static bool names_waiters() { return GetParam() == "postgres" || GetParam() == "memory"; }
   void hand_over_and_notify(const claim& waiter) {
     edit("a", hand_over);
@@ -122,7 +122,7 @@ TEST_P(wakeup_test, beside_a_wake_up_of_another_kind_nobody_is_named) {
   held("a");
   const auto waiter = listening_waiter();
   edit("a", hand_over);
-  // They are sent in one transaction, so they are heard together.
+  // One transaction sends both wake-ups, so they are heard together.
   a->send_wakeups(std::vector<wakeup>{{waiter.lease}, {waiter.lease, waiter.hold}});
   ASSERT_TRUE(hears(*b, long_enough));
   EXPECT_TRUE(b->woken_waiters().empty());

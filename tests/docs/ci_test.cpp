@@ -1,5 +1,5 @@
-// The commands of docs/ci.md run, in their order, on each SQL store; the jobs have the URLs of roles with the rights
-// that the page says.
+// The commands of docs/ci.md run, in their order, on each SQL store; the jobs use the URLs of roles with the rights
+// that the page names.
 #include "cli/cli_test.hpp"
 #include "docs/page_blocks.hpp"
 #include "docs/shell.hpp"
@@ -20,7 +20,7 @@ namespace {
 using testing::ElementsAre;
 using testing::HasSubstr;
 
-// What one `run:` or one line of `script:` does.
+// One `run:`, or one line of `script:`.
 struct ci_step {
   std::string url;     // MIGRATOR_URL or APP_URL; empty: the job has none
   std::string script;  // for bash -e
@@ -34,8 +34,8 @@ std::size_t indent_of(const std::string& line) {
 std::vector<ci_step> steps_of(const std::vector<std::string>& lines) {
   std::vector<ci_step> steps;
   std::string url;
-  std::size_t list = 0;   // the indentation of script:, while its lines follow
-  std::size_t block = 0;  // that of "run: |"
+  std::size_t list = 0;   // the indentation of "script:", while its lines follow
+  std::size_t block = 0;  // the indentation of "run: |"
   for (const auto& line : lines) {
     const auto indent = indent_of(line);
     const auto text = line.substr(indent);
@@ -103,7 +103,7 @@ class ci_test : public testing::TestWithParam<std::string> {
     return whole.substr(0, whole.find("//") + 2) + role + (has_mysql_dialect(GetParam()) ? ":secret" : "") +
            whole.substr(whole.find('@'));
   }
-  // The commands that the stand-ins have got.
+  // The command lines with which the stand-ins were called.
   std::vector<std::string> called() const {
     std::vector<std::string> lines;
     std::ifstream file{log()};
@@ -125,7 +125,7 @@ class ci_test : public testing::TestWithParam<std::string> {
                                                      {"ROWLOCK_PREFIX", ""},
                                                      {"ROWLOCK_URL_FILE", ""},
                                                      {"GITHUB_ENV", (folder.path() / "variables").string()}};
-      // As the page on upgrading says: between the migration and the deploy.
+      // The page on upgrading puts the grants between the migration and the deploy.
       if (step.url == "APP_URL" && has_roles() && !std::exchange(granted, true))
         db.run(grants(roles.at(1), "run"));
       environment["ROWLOCK_URL"] = url_of(roles.at(step.url == "MIGRATOR_URL" ? 0 : 1));

@@ -1,4 +1,4 @@
-// What the pages and the comments cite is there: files, sections, and the targets of links.
+// Everything that the pages and the comments cite exists: files, sections, and the targets of links.
 #include "docs/document.hpp"
 
 #include <gmock/gmock.h>
@@ -49,14 +49,13 @@ const std::set<std::string>& source_files() {
   return files;
 }
 
-// "lease_test.cpp" is there where a folder has such a file, "client/lease_test.cpp" where a folder client
-// has.
+// "lease_test.cpp" exists if any folder has such a file, "client/lease_test.cpp" if a folder `client` has one.
 bool is_there(const std::string& cited) {
   return std::ranges::any_of(
       source_files(), [&](const std::string& file) { return file == cited || file.ends_with("/" + cited); });
 }
 
-// One line, without the marks of comments, so that a citation may go on in the next line.
+// The text as one line, without the marks of comments, because a citation may continue in the next line.
 std::string joined(const std::string& text) {
   static const std::regex line_end{R"(\s*\n\s*(?:(?://|--|#|\.\\")\s)?\s*)"};
   return std::regex_replace(text, line_end, " ");
@@ -76,7 +75,7 @@ std::vector<std::string> headings(const std::string& page) {
   return found;
 }
 
-// As GitHub makes it of a heading.
+// The anchor that GitHub makes of a heading.
 std::string anchor_of(const std::string& heading) {
   std::string anchor;
   for (const unsigned char letter : heading) {
@@ -91,11 +90,10 @@ std::string anchor_of(const std::string& heading) {
 
 struct citation {
   std::string page;
-  std::string section;  // empty: the page alone
+  std::string section;  // empty: the citation names the page alone
 };
 
-// docs/design.md, "Layers"; [design.md](docs/design.md), "Layers"; README, "Layers"; "Layers" in
-// docs/design.md
+// Finds docs/design.md, "Layers"; [design.md](docs/design.md), "Layers"; README, "Layers"; "Layers" in docs/design.md
 std::vector<citation> citations_in(const std::string& file) {
   static const std::regex page{
       R"re(\b(docs/[a-z_-]+\.(?:md|1)\b|(?:README|CONTRIBUTING|SECURITY|CHANGELOG)\b))re"};
@@ -183,7 +181,7 @@ TEST(citation_test, pages_name_source_files_that_exist) {
   EXPECT_GT(named.size(), 100U);
 }
 
-// The words of `class::member` and `class::member::part`, of rowlock's own.
+// Checks the words of the form `class::member` or `class::member::part` whose class is rowlock's own.
 TEST(citation_test, the_design_names_members_that_exist) {
   static const std::regex member{R"(`((?:[a-z_]+::)+[a-z_]+)`)"};
   static const std::regex word{R"([A-Za-z_][A-Za-z0-9_]*)"};

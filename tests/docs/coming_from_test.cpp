@@ -69,7 +69,7 @@ std::vector<std::string> code_in(const std::string& cell) {
   return {std::sregex_token_iterator{cell.begin(), cell.end(), span, 1}, {}};
 }
 
-// What stands between the braces of the page's tests, without comments.
+// The bodies of the page's tests, without comments.
 std::string tests_of(const std::string& page) {
   auto file = page;
   std::ranges::replace(file, '-', '_');
@@ -87,7 +87,7 @@ std::string tests_of(const std::string& page) {
   return without_extra_space(bodies);
 }
 
-// Whether a test executes it: as a whole statement, or, what begins with `rowlock `, as a line of a shell.
+// Whether a test executes the code: as a whole statement, or, if it begins with `rowlock `, as a line of a shell.
 bool is_run(const std::string& code, const std::string& tests) {
   if (code.starts_with("rowlock ")) return tests.find("shell(\"" + code + "\")") != std::string::npos;
   if (!code.ends_with(";")) return false;

@@ -21,7 +21,7 @@ namespace {
 
 using namespace std::chrono_literals;
 
-// The lines of a page's blocks that call the command. A line that ends with a backslash goes on in the next one.
+// The lines of a page's blocks that call the command. A line that ends with a backslash continues in the next one.
 std::vector<std::string> command_lines_of(const std::string& page) {
   std::vector<std::string> found;
   for (const auto& block : blocks_of(page)) {
@@ -52,7 +52,7 @@ class command_line_test : public testing::TestWithParam<std::string> {
             {"ROWLOCK_PREFIX", ""},     {"ROWLOCK_URL_FILE", ""},
             {"ROWLOCK_LISTEN_URL", ""}, {"PATH", path + ':' + std::getenv("PATH")}};
   }
-  // What holds the lock of the page, and releases it when it is asked to.
+  // A process that holds the lock of the page, and releases it when it is asked to.
   std::unique_ptr<command_process> hold() const {
     auto holder = start_rowlock({"run", "billing/nightly", "--yield", "--ttl", "3s", "--", "sh", "-c",
                                  "trap 'exit 0' TERM; echo held; while :; do sleep 0.05; done"},
@@ -65,8 +65,8 @@ class command_line_test : public testing::TestWithParam<std::string> {
     if (shown.exit_code != 0) return false;
     return !nlohmann::json::parse(shown.out).at(0).at("holders").empty();
   }
-  // Runs each line as a shell does, in a folder of its own. A line says with which code it ends if not with 0:
-  // "# exits with 75".
+  // Runs each line as a shell does, in a folder of its own. If a line does not end with 0, a comment in it names its
+  // code: "# exits with 75".
   void run_all(const std::string& page, bool with_holder) {
     const auto lines = command_lines_of(page);
     EXPECT_GT(lines.size(), 4U) << page;
@@ -122,7 +122,7 @@ TEST_P(command_line_test, tokens_go_on_rising_after_a_restore_without_the_tables
   EXPECT_GT(token_of_a_grant(), before);
 }
 
-// Those of "Rights" are run by operations_test.
+// operations_test runs those of "Rights".
 TEST_P(command_line_test, the_statements_of_the_operations_page_run) {
   const std::string lead = GetParam() == "postgres"        ? "PostgreSQL:"
                            : has_mysql_dialect(GetParam()) ? "MariaDB and MySQL:"
@@ -137,13 +137,13 @@ TEST_P(command_line_test, the_statements_of_the_operations_page_run) {
 
 ROWLOCK_FOR_EACH_SQL_STORE(command_line_test);
 
-// "A lock seems stuck": a forgotten transaction has locked the row, and nobody holds the lock.
+// For "A lock seems stuck": a forgotten transaction has locked the row, and nobody holds the lock.
 class forgotten_transaction_test : public command_line_test {
  protected:
   command_result run_nightly() const {
     return start_rowlock({"run", "billing/nightly", "--no-wait", "--", "true"}, environment())->wait();
   }
-  // What the runbook's statement prints.
+  // The output of the runbook's statement.
   std::string open_transactions() const {
     const std::string lead = GetParam() == "postgres" ? "PostgreSQL:" : "MariaDB and MySQL:";
     for (const auto& block : blocks_of("docs/operations.md")) {
@@ -183,7 +183,7 @@ INSTANTIATE_TEST_SUITE_P(stores, forgotten_transaction_test,
                          testing::ValuesIn(selected_of({"postgres", "mariadb", "mysql"})), store_test_name);
 GTEST_ALLOW_UNINSTANTIATED_PARAMETERIZED_TEST(forgotten_transaction_test);
 
-// "Alerts" quotes the log as it is: what stands between the dots is in the source.
+// "Alerts" quotes the log literally: the text between the dots occurs in the source.
 TEST(command_lines, alerts_quote_lines_of_the_log) {
   std::string sources;
   for (const auto& entry : std::filesystem::directory_iterator{source_path("src/client")}) {

@@ -1,4 +1,4 @@
-// What CONTRIBUTING.md asks of a change and a file's name can tell.
+// The demands of CONTRIBUTING.md that can be checked by the text and the names of files.
 #include "docs/document.hpp"
 
 #include <gtest/gtest.h>
@@ -15,7 +15,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// The names of the sources in a folder, without their ends.
+// The names of the sources in a folder, without their extensions.
 std::set<std::string> sources_in(const std::string& folder) {
   std::set<std::string> found;
   for (const auto& entry : fs::directory_iterator{source_path(folder)}) {
@@ -24,7 +24,7 @@ std::set<std::string> sources_in(const std::string& folder) {
   return found;
 }
 
-// The tests of the folders below.
+// The names of the tests in all folders.
 std::set<std::string> tests() {
   std::set<std::string> found;
   for (const auto* folder : {"tests/client", "tests/model"}) {
@@ -63,7 +63,7 @@ TEST(contributing_test, a_class_its_source_and_its_test_share_a_name) {
   }
 }
 
-// The sources and headers of src, from the top of the tree.
+// The sources and headers of src, with their paths from the top of the tree.
 std::vector<std::string> sources_of_src() {
   std::vector<std::string> found;
   for (const auto& entry : fs::recursive_directory_iterator{source_path("src")}) {
@@ -74,7 +74,7 @@ std::vector<std::string> sources_of_src() {
   return found;
 }
 
-// What each pair of header and source includes of src. A pair is named by its path without an end.
+// The files of src that each pair of header and source includes. A pair is named by its path without an extension.
 std::map<std::string, std::set<std::string>> includes() {
   std::map<std::string, std::set<std::string>> found;
   const auto pair_of = [](const fs::path& path) { return (path.parent_path() / path.stem()).string(); };
@@ -98,7 +98,7 @@ void add_reachable(const std::map<std::string, std::set<std::string>>& from, con
   }
 }
 
-// Pairs of which each includes all others, directly or through others, cannot be understood one at a time.
+// Pairs each of which includes all others, directly or through others, cannot be understood one at a time.
 TEST(contributing_test, no_knot_of_includes_has_more_than_three_pairs) {
   const auto all = includes();
   std::map<std::string, std::set<std::string>> reaches;
@@ -116,7 +116,7 @@ TEST(contributing_test, no_knot_of_includes_has_more_than_three_pairs) {
   }
 }
 
-// A definition, or a block in it, begins with the last line before its end that is indented as far.
+// A function, or a block in it, begins with the last line before its end that is indented as far.
 TEST(contributing_test, no_function_is_longer_than_60_lines) {
   const std::set<std::string> tables{"src/store/mysql/mysql_checks.cpp",
                                      "src/store/postgres/postgres_checks.cpp",

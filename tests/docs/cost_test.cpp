@@ -1,4 +1,4 @@
-// What docs/operations.md says that rowlock costs. Each test prints its figure.
+// The costs that docs/operations.md states. Each test prints its figure.
 #include "cli/cli_test.hpp"
 #include "migrate/blank_database.hpp"
 
@@ -27,7 +27,7 @@ TEST_P(cost_test, a_client_has_no_lease_before_its_first_acquire) {
 }
 
 TEST_P(cost_test, a_client_takes_the_connections_of_its_options) {
-  if (GetParam() != "postgres") return;  // the others do not say whose a connection is
+  if (GetParam() != "postgres") return;  // the other servers do not tell whose a connection is
   for (const int connections : {2, 3}) {
     auto settings = db.settings();
     settings.connections = connections;
@@ -66,7 +66,7 @@ TEST_P(cost_test, a_renewal_is_at_most_two_statements) {
 
 ROWLOCK_FOR_EACH_SQL_STORE(cost_test);
 
-// SQLite writes whole pages.
+// Not for SQLite, which writes whole pages.
 class log_cost_test : public cost_test {
  protected:
   // How many bytes the server has written to its log so far, for everybody.

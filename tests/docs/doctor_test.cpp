@@ -44,7 +44,7 @@ TEST(doctor_page_test, lists_every_code) {
   for (const auto* dialect : {"postgres", "mysql", "sqlite"}) {
     std::map<std::string, std::string> levels;
     for (const auto& check : store::checks_of(dialect)) {
-      // A file is read on this machine, by this machine's clock.
+      // SQLite's file is read on this machine, by this machine's clock.
       if (check.code == "clock-drift" && letters.at(dialect) == "S") continue;
       auto& level = levels[std::string{check.code}];
       if (level.empty() || check.level != severity::unknown) level = to_string(check.level);

@@ -297,7 +297,7 @@ TEST_P(postgres_example_test, guarded_write_pqxx_writes_only_while_it_holds) {
   EXPECT_EQ(balance(), 70);
 }
 
-// Where the run leaves PostgreSQL out.
+// Without PostgreSQL among the stores of the run, the suite has no tests.
 GTEST_ALLOW_UNINSTANTIATED_PARAMETERIZED_TEST(postgres_example_test);
 INSTANTIATE_TEST_SUITE_P(stores, postgres_example_test, testing::ValuesIn(selected_of({"postgres"})),
                          store_test_name);

@@ -19,7 +19,7 @@ std::set<int> numbers_in(const std::string& text, const std::string& pattern) {
   return result;
 }
 
-// What stands between the two.
+// The text between `from` and `to`.
 std::string section(const std::string& text, const std::string& from, const std::string& to) {
   const auto begin = text.find(from);
   EXPECT_NE(begin, std::string::npos) << from;
@@ -33,7 +33,7 @@ std::set<int> defined() {
 
 TEST(exit_codes, are_in_the_table_of_the_guide) {
   auto table = section(text_of("docs/guide.md"), "## Exit codes", "\nOtherwise");
-  table = std::regex_replace(table, std::regex{"\\| [^|\n]* \\|\n"}, "\n");  // the meanings
+  table = std::regex_replace(table, std::regex{"\\| [^|\n]* \\|\n"}, "\n");  // removes the column of meanings
   EXPECT_EQ(numbers_in(table, "([0-9]+)"), defined());
 }
 
@@ -46,7 +46,7 @@ TEST(exit_codes, are_in_the_manual_page) {
   EXPECT_EQ(numbers_in(heads, "([0-9]+)"), defined());
 }
 
-// Without the shell's: 126 and above.
+// Without the codes of the shell, 126 and above.
 TEST(exit_codes, are_in_the_help) {
   auto expected = defined();
   expected.erase(expected.upper_bound(124), expected.end());

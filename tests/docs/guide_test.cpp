@@ -12,7 +12,7 @@ namespace rowlock::test {
 namespace {
 
 struct code_block {
-  std::string file;  // that the paragraph above it links to; empty: none
+  std::string file;  // the file that the paragraph above the block links to; empty: none
   std::string text;
 };
 

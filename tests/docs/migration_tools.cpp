@@ -27,7 +27,7 @@ std::string contents(const std::filesystem::path& file) {
   return {std::istreambuf_iterator<char>{input}, {}};
 }
 
-// goose's internal/sqlparser/parser.go: a semicolon ends a statement where it ends a line, except between
+// As goose's internal/sqlparser/parser.go: a semicolon ends a statement where it ends a line, except between
 // StatementBegin and StatementEnd; comments before a statement are left out.
 std::vector<std::string> goose_statements(const std::string& text) {
   std::vector<std::string> statements;
@@ -55,7 +55,7 @@ std::vector<std::string> goose_statements(const std::string& text) {
   return statements;
 }
 
-// dbmate's pkg/dbmate/migration.go: the whole block at once.
+// As dbmate's pkg/dbmate/migration.go, which sends the whole block at once.
 std::string dbmate_block(const std::string& text) {
   const auto up = text.find("-- migrate:up\n");
   const auto down = text.find("\n-- migrate:down\n");
@@ -63,7 +63,7 @@ std::string dbmate_block(const std::string& text) {
   return text.substr(0, down);
 }
 
-// A changeset, up to its rollback.
+// The statements of a changeset, up to its rollback.
 std::vector<std::string> liquibase_statements(const std::string& text) {
   if (!text.starts_with("--liquibase formatted sql\n")) throw std::runtime_error("liquibase: the first line");
   const auto changeset = text.find("\n--changeset ");

@@ -1,5 +1,5 @@
-// The recipes of docs/migrations.md run, on each SQL store, with the tools where they are installed and otherwise as the
-// tools would do it.
+// The recipes of docs/migrations.md run on each SQL store: with the tools where they are installed, otherwise as the
+// tools would run them.
 #include "cli/cli_test.hpp"
 #include "docs/migration_tools.hpp"
 #include "docs/page_blocks.hpp"

@@ -1,4 +1,4 @@
-// The faults that are kept as patches in tests/mutants: they apply, and docs/correctness.md lists them.
+// The faults that tests/mutants keeps as patches: they apply, and docs/correctness.md lists them.
 #include "cli/command_process.hpp"
 #include "docs/document.hpp"
 

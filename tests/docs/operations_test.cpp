@@ -1,5 +1,5 @@
-// The rights that docs/operations.md gives to roles are those of `rowlock migrate grants`, which are enough for what
-// the page says, and not for more.
+// The rights that docs/operations.md gives to roles are those of `rowlock migrate grants`. They are enough for the
+// purposes that the page names, and for no others.
 #include "cli/command_process.hpp"
 #include "docs/page_blocks.hpp"
 #include "model/ids.hpp"
@@ -62,7 +62,7 @@ class database_of_roles {
   virtual std::string url(const std::string& role) const = 0;
   virtual std::string schema() const = 0;  // options::schema
   virtual void run(const std::string& sql) = 0;
-  // Guards the holds in one transaction of that role's.
+  // Guards the holds in one transaction of that role.
   virtual void guard_both(const std::string& role, const hold& one, const hold& other) = 0;
 
   client connect_as(const std::string& role) const {
@@ -72,7 +72,7 @@ class database_of_roles {
   }
   virtual std::string dialect() const = 0;
   const std::string& name() const { return name_; }  // of the schema or database
-  // Runs what the command prints.
+  // Runs the statements that `rowlock migrate grants` prints.
   void grant(const std::string& role, const std::string& use) {
     run(printed({"--schema", name_, "--role", of(role), "--as", use}));
   }
@@ -115,7 +115,7 @@ class postgres_roles final : public database_of_roles {
       }
       run(sql);
     } catch (const std::exception&) {
-      // The server is removed after the tests.
+      // The role may remain: the server is removed after the tests.
     }
   }
   std::string heading() const override { return "PostgreSQL"; }
@@ -164,7 +164,7 @@ class mysql_roles final : public database_of_roles {
       for (const auto* role : roles) sql += "; DROP USER " + of(role);
       run(sql);
     } catch (const std::exception&) {
-      // The server is removed after the tests.
+      // The role may remain: the server is removed after the tests.
     }
   }
   std::string heading() const override { return "MariaDB and MySQL"; }
@@ -292,7 +292,7 @@ TEST_P(operations_test, each_role_runs_its_commands) {
   }
 }
 
-// As the server reads it.
+// The server reads the name exactly as it was given.
 TEST_P(operations_test, a_role_may_have_any_name) {
   const std::string name = "o'b\"r`ie\\n; x_" + model::id128::random().to_string().substr(0, 8);
   const char quote = has_mysql_dialect(GetParam()) ? '`' : '"';

@@ -1,4 +1,4 @@
-// docs/ported.md names tests that exist, and calls nothing missing that has come.
+// docs/ported.md names tests that exist, and lists no feature as missing that rowlock now has.
 #include "docs/document.hpp"
 
 #include <gmock/gmock.h>
@@ -15,7 +15,7 @@ struct scenario {
   std::string ours;  // our tests, or why there is none
 };
 
-// The rows of every table: three cells, the heading and its rule left out.
+// The rows of every table: three cells each, without the heading and the line below it.
 std::vector<scenario> scenarios() {
   static const std::regex row{R"(^\| ([^|]+) \| ([^|]+) \| ([^|]+) \|$)"};
   std::vector<scenario> found;
@@ -31,7 +31,7 @@ std::vector<scenario> scenarios() {
   return found;
 }
 
-// `folder/file_test.cpp` says where the tests stand that are named after it, as `suite.name`.
+// `folder/file_test.cpp` names the file of the tests that follow it as `suite.name`.
 struct named_test {
   std::string file;
   std::string suite;
@@ -52,7 +52,7 @@ std::vector<named_test> tests_in(const std::string& cell) {
   return tests;
 }
 
-// What each "not yet: word" waits for.
+// The word of each "not yet: word".
 std::vector<std::string> missing_in(const std::string& cell) {
   static const std::regex missing{R"(not yet: `([a-z_ -]+)`)"};
   return {std::sregex_token_iterator{cell.begin(), cell.end(), missing, 1}, {}};

@@ -17,7 +17,7 @@ TEST(readme_test, shows_the_first_program) {
               testing::HasSubstr("\n```cmake\n" + text_of("examples/first/CMakeLists.txt") + "```\n"));
 }
 
-// What not every reader needs is on a page of its own.
+// What only some readers need is on a page of its own.
 TEST(readme_test, is_short) {
   std::istringstream words{text_of("README.md")};
   const auto count = std::distance(std::istream_iterator<std::string>{words}, {});

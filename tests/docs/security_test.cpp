@@ -1,4 +1,4 @@
-// What docs/security.md says of notifications and of MySQL's parameters.
+// The statements of docs/security.md about notifications and about MySQL's parameters.
 #include "cli/cli_test.hpp"
 #include "docs/document.hpp"
 #include "migrate/blank_database.hpp"

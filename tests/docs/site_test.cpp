@@ -1,4 +1,4 @@
-// What scripts/site builds the site from is complete: the site itself is not built here.
+// The inputs from which scripts/site builds the site are complete. The site itself is not built here.
 #include "docs/document.hpp"
 
 #include <gmock/gmock.h>
@@ -13,7 +13,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// The pages of the repository, and those that the site makes of others.
+// The pages of the repository, and those that the site makes from other files.
 std::set<std::string> pages_of_the_site() {
   std::set<std::string> found{
       "docs/rowlock.1.md",       "examples.md",  "api/index.md",       "api/annotated.md",
@@ -42,7 +42,7 @@ TEST(site_test, each_page_has_one_place_in_the_navigation) {
   EXPECT_EQ(places, (std::multiset<std::string>{pages.begin(), pages.end()}));
 }
 
-// mkdocs refuses any other.
+// mkdocs refuses any other link.
 TEST(site_test, each_link_to_a_page_leads_to_one_of_the_site) {
   static const std::regex link{R"(\]\(([^)#:\s]+\.md)[)#])"};
   const auto pages = pages_of_the_site();

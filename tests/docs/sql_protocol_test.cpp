@@ -1,4 +1,4 @@
-// docs/sql-protocol.md names each column of each database as it is, its queries run, and the statements that it names
+// docs/sql-protocol.md names each column of each database correctly, its queries run, and the statements that it names
 // exist.
 #include "cli/cli_test.hpp"
 #include "docs/page_blocks.hpp"
@@ -44,7 +44,7 @@ class sql_protocol_test : public testing::TestWithParam<std::string> {
     settings.application = application;
     return rowlock::connect(db.url(), settings);
   }
-  // What the query in that section prints.
+  // The output of the query in that section.
   std::string print(const std::string& section) const {
     const auto* name = GetParam() == "postgres"        ? "PostgreSQL"
                        : has_mysql_dialect(GetParam()) ? "MySQL"

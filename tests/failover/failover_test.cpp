@@ -37,7 +37,7 @@ std::string failover_test::exported(const char* name, const char* script) {
 
 void failover_test::control(const std::string& command) {
   if (std::system(command.c_str()) == 0) return;
-  // The program writes its log beside itself.
+  // The control program writes a log of the same name beside itself.
   std::ifstream log{command.substr(0, command.find(' ')) + ".log"};
   std::ostringstream said;
   said << log.rdbuf();
@@ -68,7 +68,7 @@ void failover_test::expect_to_have_gone_on(crowd& all) {
           if (before < 0) before = written();
           return written() > before + 10;
         } catch (const std::exception&) {
-          return false;  // a server that is about to leave
+          return false;  // the server is about to leave
         }
       },
       60s);

@@ -15,7 +15,7 @@ class failover_test : public testing::Test {
   void use(const std::string& url);
   const std::string& url() const noexcept { return url_; }
 
-  // Must outlast a fail-over.
+  // Long enough to outlast a fail-over.
   std::chrono::milliseconds ttl_ = 20s;
   worker_settings settings(const std::string& application) const;
   worker start(const std::string& application) const { return worker{settings(application)}; }
@@ -25,10 +25,10 @@ class failover_test : public testing::Test {
 
   // The variable that a script exports. Throws std::runtime_error if it is not set.
   static std::string exported(const char* name, const char* script);
-  // Runs a program of the script's. Throws std::runtime_error if it fails.
+  // Runs a command of the script's control program. Throws std::runtime_error if the command fails.
   static void control(const std::string& command);
 
-  // A holder, a waiter for its lock, and two processes that write under other locks, in guarded transactions.
+  // A holder, a waiter for its lock, and two processes that make guarded writes under other locks.
   struct crowd {
     worker holder;
     worker waiter;
@@ -36,8 +36,8 @@ class failover_test : public testing::Test {
     std::int64_t token = 0;
   };
   crowd gather();
-  // The writers go on, the holder still holds, the waiter still waits and is granted next; no write was lost or
-  // doubled.
+  // Expects that the writers go on, that the holder still holds, that the waiter still waits and is granted next, and
+  // that no write was lost or doubled.
   void expect_to_have_gone_on(crowd& all);
 
  private:

@@ -33,7 +33,7 @@ void group_test::SetUp() {
   const auto database = "t" + model::id128::random().to_string().substr(0, 12);
   auto url = script("URL");
   url.replace(url.rfind('/') + 1, std::string::npos, database);
-  // Only a primary takes it; the control program names one.
+  // Only a primary takes the statement; the control program names one.
   for (const int member : {1, 2, 3}) {
     if (ask(member, "SELECT @@GLOBAL.super_read_only") == "0") {
       ask(member, "CREATE DATABASE " + database);

@@ -13,11 +13,11 @@ namespace rowlock::test {
 class group_test : public failover_test {
  protected:
   group_test() { ttl_ = 15s; }
-  // A new group unless the one of the test before is whole, with a database of its own whose marker the group accepts.
+  // Makes a new group, unless that of the previous test is whole and its database has a marker that the group accepts.
   void SetUp() override;
 
   static void change(const std::string& action) { control(script("CONTROL") + ' ' + action); }
-  // The prompt answer of a member to a statement of root's.
+  // What a member answers at once to root's statement.
   static std::string ask(int member, const std::string& sql);
   // The URL of one member, numbered from 1, or of several, in this order.
   std::string at(std::initializer_list<int> members) const;
@@ -25,7 +25,7 @@ class group_test : public failover_test {
   std::int64_t number_at(int member, const std::string& sql) const {
     return sql_session::open(at({member}))->number(sql);
   }
-  // A row, at every member.
+  // Waits until every member shows a row to that query.
   void until_everywhere(const std::string& counting_one) const;
 
  private:

@@ -31,7 +31,7 @@ class multi_primary_test : public group_test {
   std::unique_ptr<store::session> session_at(int member) const {
     return store::open_mysql(at({member}), {})->connect();
   }
-  // What the others commit from here on waits at this member, until the valve is opened.
+  // What other members commit from here on waits at this member, until the valve is opened.
   void close_valve(int member) {
     const int other = member % 3 + 1;
     sql_session::open(at({other}))->run("CREATE TABLE valve (id int NOT NULL PRIMARY KEY)");
@@ -52,14 +52,14 @@ class multi_primary_test : public group_test {
   void open_valve() { valve_->run("UNLOCK TABLES"); }
   std::unique_ptr<mysql_connection> valve_;
 
-  // What the ledger says once the session's member has applied all that was committed at the others.
+  // What the ledger says once the session's member has applied everything that was committed at the others.
   static audit check(sql_session& session) {
     session.run("SET SESSION group_replication_consistency = 'BEFORE'");
     return ledger{session, "rowlock_"}.check();
   }
 };
 
-// The counter is read and written in separate statements, at the holder's own member: what the previous holder has
+// The holder reads and writes the counter in separate statements, at its own member: what the previous holder has
 // written must be there.
 TEST_F(multi_primary_test, is_exclusive_and_follows_tickets_at_all_members) {
   const auto session = sql_session::open(at({1}));
@@ -139,7 +139,7 @@ TEST_F(multi_primary_test, is_known_to_the_doctor) {
   EXPECT_THAT(codes(), testing::Not(testing::Contains("cluster-skew")));
 }
 
-// As behind a balancer that goes round.
+// The client's connections go to the members in turn, as behind a balancer.
 TEST_F(multi_primary_test, lets_a_client_at_three_members_lose_no_permit) {
   std::atomic<int> next{0};
   options settings;
@@ -169,7 +169,7 @@ TEST_F(multi_primary_test, commits_no_guarded_write_after_the_next_holder_has_lo
                      "table_name IN ('work', 'seen')") == 2;
   });
   options slow;
-  slow.ttl = 1h;  // it must not learn of its loss from a renewal
+  slow.ttl = 1h;  // the client must not learn of its loss from a renewal
   const client here = connect(at({1}), slow);
   const client there = connect(at({2}), slow);
   const auto look = sql_session::open(at({1}));
@@ -187,7 +187,7 @@ TEST_F(multi_primary_test, commits_no_guarded_write_after_the_next_holder_has_lo
         app.run("START TRANSACTION");
         guard(app.handle(), old);
         app.run("INSERT INTO work (token) VALUES (" + old_token + ")");
-        // One round in three is certainly too late, one in three is in time, and the others race.
+        // One guarded transaction in three is certainly too late, one is in time, and the third one races.
         if (round % 3 == 1) taken.get_future().wait();
         app.run("COMMIT");
         ++committed;
@@ -217,7 +217,7 @@ TEST_F(multi_primary_test, commits_no_guarded_write_after_the_next_holder_has_lo
         return true;
       } catch (const mysql_failure& conflict) {
         if (conflict.number() != 3101 && conflict.number() != 1213) throw;
-        return false;  // the group has taken it back
+        return false;  // the group has rolled it back
       }
     });
     taken.set_value();
@@ -230,8 +230,8 @@ TEST_F(multi_primary_test, commits_no_guarded_write_after_the_next_holder_has_lo
   EXPECT_GT(committed, 0) << "no commit was in time: there was no race";
 }
 
-// Here the guard's write alone helps: the member has yet to apply the loss, so no lock on the row is in the way of the
-// commit.
+// Here only the guard's write helps: the member has yet to apply the loss, so no lock on the row keeps the transaction
+// from its commit.
 TEST_F(multi_primary_test, refuses_a_guarded_commit_that_is_ordered_after_a_loss) {
   sql_session::open(at({1}))->run("CREATE TABLE work (token bigint NOT NULL PRIMARY KEY)");
   options slow;
@@ -256,7 +256,7 @@ TEST_F(multi_primary_test, refuses_a_guarded_commit_that_is_ordered_after_a_loss
   EXPECT_EQ(sql_session::open(at({1}))->number("SELECT count(*) FROM work"), 0);
 }
 
-// A negative answer counts only from a member that has caught up.
+// The answer "no such hold" counts only from a member that has caught up.
 TEST_F(multi_primary_test, finds_a_hold_that_the_member_has_yet_to_apply) {
   const auto here = session_at(1);
   here->record_database_state();
@@ -281,7 +281,7 @@ TEST_F(multi_primary_test, finds_a_hold_that_the_member_has_yet_to_apply) {
   EXPECT_EQ(found.get(), store::hold_status::where::held);
 }
 
-// The group answers 3101 to the commit that lost.
+// The group answers error 3101 to the commit that lost.
 TEST_F(multi_primary_test, sends_a_request_that_the_group_took_back_again) {
   const auto refused = [&](int member) {
     return std::stoll(

@@ -33,7 +33,7 @@ class mysql_replica_test : public pair_test {
     for (const auto& one : diagnose(url)) found.push_back(one.code);
     return found;
   }
-  // The replica restarts, and somebody reads the marker there, as the doctor or a client that only reads.
+  // Restarts the replica, and reads the marker there, as the doctor or a client that only reads does.
   void restart_and_read_the_marker() {
     change("restart");
     follower_has("SELECT count(*) FROM rowlock_marker");
@@ -66,7 +66,7 @@ TEST_F(mysql_replica_test, that_is_semi_synchronous_takes_over_and_nothing_is_lo
   expect_to_lose_nothing();
 }
 
-// The promotion is noticed by the server's identity: this marker outlives it.
+// Clients notice the promotion by the server's identity: the marker outlives it.
 TEST_F(mysql_replica_test, that_is_asynchronous_takes_over_and_holders_learn_what_is_lost) {
   make_with_marker("async", "InnoDB");
   expect_holders_to_learn_what_is_lost();
@@ -121,7 +121,7 @@ TEST_F(mysql_replica_test, is_found_by_a_client_whose_primary_becomes_read_only)
   EXPECT_TRUE(held.valid());
 }
 
-// As a member that its group has expelled.
+// The primary is offline like a member that its group has expelled.
 TEST_F(mysql_replica_test, is_found_by_a_client_whose_primary_is_offline) {
   make_with_marker("sync", "InnoDB");
   const client db = connect(url());

@@ -23,7 +23,8 @@ std::string pair_test::url_of(std::initializer_list<std::string> places) const {
   for (const auto& place : places) {
     hosts += (hosts.empty() ? "127.0.0.1:" : ",127.0.0.1:") + (place == "primary" ? primary : follower);
   }
-  // SCHEME://USER@HOSTS/DATABASE, without the parameters: rowlock adds target_session_attrs to PostgreSQL's.
+  // The script's URL is SCHEME://USER@HOSTS/DATABASE. Its parameters are dropped: rowlock adds target_session_attrs to
+  // PostgreSQL's.
   const auto whole = of_script("URL");
   const auto begin = whole.find('@') + 1;
   const auto end = whole.rfind('/');
@@ -35,7 +36,7 @@ void pair_test::until_epoch_is_above(std::int64_t before) const {
     try {
       return epoch() > before;
     } catch (const std::exception&) {
-      return false;  // no server takes writes yet
+      return false;  // neither server takes writes yet
     }
   });
 }
@@ -82,7 +83,7 @@ void pair_test::expect_holders_to_learn_what_is_lost() {
   const auto unguarded = mutex{stale, "stale"}.acquire();
   fail_over();
   {
-    // Whether its holder has learned of the loss or not.
+    // The guard refuses the lost hold, whether its holder has learned of the loss or not.
     const auto session = sql_session::open(url_of({"follower"}));
     session->begin();
     try {
@@ -101,7 +102,7 @@ void pair_test::expect_holders_to_learn_what_is_lost() {
   EXPECT_GT(next, latest);
   EXPECT_EQ(lucky.ask("release"), "released");
 
-  // As docs/operations.md says of a database that was restored.
+  // The epoch is raised as docs/operations.md says for a database that was restored.
   const auto outside = next + 1'000'000'000'000;
   admin{connect(url())}.raise_epoch(fencing_token{outside});
   EXPECT_GT(lucky.acquire("gone").token, outside);

@@ -13,17 +13,17 @@ class pair_test : public failover_test {
   // script: exports NAME_URL, NAME_PORTS and NAME_CONTROL.
   pair_test(const char* script, std::string name) : script_{script}, name_{std::move(name)} {}
 
-  // A new pair. mode: sync or async.
+  // Makes a new pair. mode: sync or async.
   void make(const std::string& mode);
   void change(const std::string& action) const { control(of_script("CONTROL") + ' ' + action); }
   void fail_over() const;
-  // places: "primary", "follower", or both in this order; as of make().
+  // places: "primary", "follower", or both in this order; they name the servers as make() has made them.
   std::string url_of(std::initializer_list<std::string> places) const;
 
-  // What is tested.
+  // The tests that each kind of pair must pass.
   void expect_to_pass_over_the_follower() const;
   void expect_to_lose_nothing();
-  // The latest grants are not on the follower: their holders learn of it, and no token comes again.
+  // The latest grants are not on the follower: their holders learn of the loss, and no token is issued twice.
   void expect_holders_to_learn_what_is_lost();
 
  private:

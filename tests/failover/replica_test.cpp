@@ -26,8 +26,8 @@ TEST_F(replica_test, that_is_asynchronous_takes_over_and_holders_learn_what_is_l
   expect_holders_to_learn_what_is_lost();
 }
 
-// A MEMORY table is empty after a restart, and the replica then writes that into its own log, where it is in the way
-// of what follows from the primary. docs/operations.md says what to do.
+// A MEMORY table is empty after a restart. The replica then writes that into its own log, where it conflicts with what
+// follows from the primary. docs/operations.md says what to do.
 TEST_F(replica_test, that_restarts_goes_on_if_the_marker_is_an_innodb_table) {
   make("async");
   sql_session::open(url())->run("ALTER TABLE rowlock_marker ENGINE = InnoDB");

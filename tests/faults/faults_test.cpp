@@ -1,4 +1,4 @@
-// A short run of the command that breaks servers, and that it notices what workers do wrong.
+// A short run of rowlock_faults, and tests that it notices what workers do wrong.
 #include "child_process.hpp"
 #include "support/long_run.hpp"
 #include "support/stores.hpp"
@@ -23,7 +23,7 @@ namespace {
 
 class run_of_faults {
  public:
-  // beside: a script that runs the command, if it needs one.
+  // beside: a script that runs the command, if the command needs one.
   explicit run_of_faults(std::vector<std::string> arguments, const std::vector<std::string>& beside = {}) {
     const int output = ::open(file().c_str(), O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0600);
     child_setup setup;
@@ -34,7 +34,7 @@ class run_of_faults {
     ::close(output);
   }
 
-  // The exit code; -1 if it was killed.
+  // Returns the exit code; -1 if a signal ended the command.
   int wait() {
     const int status = process_->wait();
     return WIFEXITED(status) ? WEXITSTATUS(status) : -1;
@@ -70,7 +70,7 @@ TEST(faults_test, each_plain_fault_once_breaks_no_promise) {
   }
 }
 
-// In a long run those of a cluster, too: it takes a minute or two.
+// A long run includes the faults of a cluster, which take a minute or two.
 TEST(faults_test, faults_that_need_more_than_a_server_once_break_no_promise) {
   if (selected_of({"postgres"}).empty()) GTEST_SKIP() << "postgres is not selected";
   std::vector<std::string> words{"--seconds", "0", "--fault", "pooler-restarted", "--fault", "disk-full"};

@@ -1,4 +1,4 @@
-// The files of SQL with their markers, which are read when a client connects.
+// Files of SQL with markers, which are read when a client connects.
 #include "store/sql_catalog.hpp"
 
 #include "fuzz.hpp"

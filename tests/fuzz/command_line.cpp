@@ -1,4 +1,4 @@
-// A command line: words that end in a zero byte. The options are of every kind that the subcommands use.
+// A command line, whose words end in a zero byte. The options are of every kind that the subcommands use.
 #include "cli/command_line.hpp"
 
 #include "fuzz.hpp"
@@ -12,7 +12,7 @@ using namespace rowlock;
 
 namespace {
 
-// Help and refusals go nowhere.
+// Discards help and refusals.
 class silence {
  public:
   silence() : output_{::dup(1)}, errors_{::dup(2)} {

@@ -27,7 +27,7 @@ values read(const std::string& text) {
 }  // namespace
 
 ROWLOCK_FUZZ(conninfo) {
-  if (bytes.find('\0') != std::string_view::npos) return;  // no URL of a caller's contains it
+  if (bytes.find('\0') != std::string_view::npos) return;  // no URL of a caller contains NUL
   const std::string url{bytes};
   fuzz::accepts([&] {
     const store::postgres_conninfo made{url, {}};

@@ -11,7 +11,7 @@ ROWLOCK_FUZZ(duration) {
     fuzz::demand(read <= std::chrono::hours{24 * 3'652}, "no duration is longer than ten years");
     const auto shown = cli::format_duration(read);
     if (shown.find('.') == std::string::npos) {
-      // It is cut after the first decimal.
+      // The shown duration is cut after the first decimal.
       const auto again = cli::parse_duration("--wait", shown);
       fuzz::demand(again <= read && (read - again) * 10 <= read, "what is shown is off by a tenth at most");
     }

@@ -1,5 +1,5 @@
-// One function for each parser: it takes any bytes and checks a property of what the parser makes of them. libFuzzer
-// calls it (scripts/fuzz), and replay_test.cpp calls it with the bytes of tests/fuzz/corpus.
+// One function for each parser: it takes any bytes and checks a property of the parser's result. libFuzzer calls it
+// (scripts/fuzz), and replay_test.cpp calls it with the bytes of tests/fuzz/corpus.
 #pragma once
 
 #include <rowlock/error.hpp>
@@ -14,14 +14,14 @@ namespace rowlock::fuzz {
 
 using function = void(std::string_view bytes);
 
-// By name, for the replay. Empty in a program of libFuzzer's, which has one function.
+// The functions by name, for the replay. Empty in a program for libFuzzer, which has one function.
 std::map<std::string, function*>& targets();
 
 inline void demand(bool holds, const char* property) {
   if (!holds) throw std::logic_error(property);
 }
 
-// Calls it. False: it threw a rowlock::error with one of these codes. Every other exception goes through.
+// Calls parse. False: parse threw a rowlock::error with the code `refusal`. Every other exception passes through.
 inline bool accepts(const std::function<void()>& parse, errc refusal = errc::invalid_argument) {
   try {
     parse();
@@ -36,7 +36,7 @@ inline bool accepts(const std::function<void()>& parse, errc refusal = errc::inv
 // An independent reading of UTF-8: calls `each` with every character. False: it is not UTF-8.
 bool read_utf8(std::string_view text, const std::function<void(char32_t)>& each);
 
-// UTF-8 without control characters.
+// Whether the text is UTF-8 without control characters.
 bool is_clean(std::string_view text);
 
 }  // namespace rowlock::fuzz

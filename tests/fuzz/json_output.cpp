@@ -1,4 +1,4 @@
-// Names in what programs read: --json.
+// Names in the output for programs, --json.
 #include "cli/json.hpp"
 
 #include "fuzz.hpp"

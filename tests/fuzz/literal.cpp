@@ -1,4 +1,4 @@
-// Arguments in the text of a query, as a pooler needs them.
+// Arguments in the text of a query, which a pooler needs.
 #ifdef ROWLOCK_TEST_POSTGRES
 #include "store/postgres/postgres_literal.hpp"
 
@@ -10,7 +10,7 @@ using namespace rowlock;
 
 namespace {
 
-// Reads a constant as PostgreSQL does. Empty text and false: more or less than one constant.
+// Reads a constant as PostgreSQL does. False: the text is not exactly one constant.
 bool read_constant(std::string_view sql, std::string& value) {
   const bool escapes = sql.starts_with(" E'");
   sql.remove_prefix(escapes ? 2 : 0);

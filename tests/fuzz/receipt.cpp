@@ -18,7 +18,7 @@ void check(const std::string& text, transfer_note::purpose purpose) {
   });
 }
 
-// The checksum of a text, so that the fuzzer gets past it.
+// Computes the checksum of a text, so that the fuzzer gets past it.
 std::string sum_of(std::string_view body) {
   std::uint32_t sum = 2166136261U;
   for (const char c : body) sum = (sum ^ static_cast<std::uint8_t>(c)) * 16777619U;

@@ -13,7 +13,7 @@ ROWLOCK_FUZZ(script) {
     fuzz::demand(!one.empty(), "no statement is empty");
     joined += one + ";\n";
   }
-  // The last may be a quote or comment without an end; then what is added belongs to it.
+  // The last statement may be a quote or a comment without an end; then what is appended belongs to it.
   const auto again = store::split_statements(joined);
   fuzz::demand(again.size() == statements.size(), "splitting again finds as many statements");
   for (std::size_t i = 0; i + 1 < statements.size(); ++i) {

@@ -1,4 +1,4 @@
-// What the command prints for people.
+// The command's output for people.
 #include "cli/text.hpp"
 
 #include "fuzz.hpp"

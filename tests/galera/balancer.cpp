@@ -16,7 +16,7 @@ namespace rowlock::test {
 
 namespace {
 
-// Where the port stands in a URL.
+// The position and the length of the port in a URL.
 std::pair<std::size_t, std::size_t> place_of_port(const std::string& url) {
   const auto from = url.find(':', url.find('@')) + 1;
   return {from, url.find('/', from) - from};

@@ -33,7 +33,7 @@ class causal_read_test : public galera_test {
       sql(1)->run("ALTER TABLE valve COMMENT 'closed " + std::to_string(threads) + "'");
     }
   }
-  // What call() returns at the second node, where the valve is opened once the call is under way.
+  // Returns what call() returns at the second node, where the valve is opened once the call is under way.
   template <class Call>
   auto behind(store::session& there, Call call) {
     const auto id = there.backend().substr(0, there.backend().find(' '));
@@ -95,7 +95,7 @@ TEST_F(causal_read_test, finds_a_hold_that_its_node_has_yet_to_apply) {
 TEST_F(causal_read_test, lets_a_client_at_three_nodes_lose_no_permit) {
   std::atomic<int> next{0};
   options settings;
-  // The first URL is for the lease's connection and for one worker. So the third URL is for another worker.
+  // The first URL serves the lease's connection and one worker. So the third URL serves another worker.
   settings.connections = 4;
   const client db = connect([&] { return url(1 + next++ % 3); }, settings);
   counting_semaphore gpus{db, "gpu", 4};

@@ -30,7 +30,7 @@ TEST_F(clock_test, that_is_ahead_by_less_than_the_skew_takes_no_lock_from_a_livi
   const auto before = holder.acquire("nightly");
   waiter.tell("acquire nightly");
   until_queued(1);
-  // Longer than it takes, without the skew, to take over from a dead holder.
+  // The wait is longer than a takeover from a dead holder would be without the skew.
   EXPECT_EQ(worker{with(3, skew)}.ask("try_for nightly 6000"), "busy");
   EXPECT_TRUE(waiter.is_silent());
   EXPECT_EQ(holder.ask("state"), "valid none");
@@ -51,7 +51,7 @@ TEST_F(clock_test, that_is_ahead_by_more_than_the_skew_cannot_harm_what_is_guard
   rival.tell("acquire nightly");
   const auto after = rival.grant(10s);
   EXPECT_GT(after.token, before.token);
-  // Until then the write fails at its commit (1213).
+  // Until the node knows, the write fails at its commit (1213).
   until("the holder's node knows of the rival",
         [&] { return number("SELECT token FROM rowlock_lock WHERE name = 'nightly'", 1) == after.token; });
   const auto refused = holder.ask("write");

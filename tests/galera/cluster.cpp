@@ -67,7 +67,7 @@ void cluster::bootstrap(int node) const {
           "it has ended", [&] { return ::kill(process, 0) != 0; }, patience);
     }
   }
-  // Otherwise the node refuses, because it was not the last one to leave.
+  // Without this change the node refuses, because it was not the last one to leave.
   const auto file = folder(node) + "/data/grastate.dat";
   std::stringstream text;
   text << std::ifstream{file}.rdbuf();
@@ -107,7 +107,7 @@ bool cluster::has_clock() const {
 }
 
 void cluster::set_clock(const std::string& later) const {
-  // In one step: the server may read it at any moment.
+  // The file is replaced in one step, because the server may read it at any moment.
   const auto file = folder(3) + "/clock";
   std::ofstream{file + ".new"} << later << '\n';
   std::filesystem::rename(file + ".new", file);

@@ -1,4 +1,4 @@
-// The three nodes of scripts/with-galera, and the faults that tests cause.
+// The three nodes of scripts/with-galera, and the faults that tests cause in them.
 #pragma once
 
 #include "support/mysql_connection.hpp"
@@ -13,22 +13,22 @@ namespace rowlock::test {
 // Nodes are numbered from 1, like their folders. Members throw std::runtime_error.
 class cluster {
  public:
-  // Needs what scripts/with-galera exports.
+  // Reads the variables that scripts/with-galera exports.
   cluster();
 
   std::string url(int node, const std::string& database = "rowlock_test") const;
   mysql_connection connect(int node) const { return mysql_connection{as_application(url(node))}; }
 
-  // Ends the node's process, at once or normally; returns when the others have noticed. start() starts it
+  // Ends the node's process, at once or normally; returns when the other nodes have noticed. start() starts the node
   // again, and returns when all three answer.
   void kill(int node) const { end(node, SIGKILL); }
   void stop(int node) const { end(node, SIGTERM); }
   void start(int node) const;
-  // For a node that was stopped. The other nodes end at once, and a cluster starts from this node's data;
-  // returns when it answers. complete() starts the others again, with its data and none of their own.
+  // Requires: the node was stopped. The other nodes end at once, and a cluster starts from this node's data; returns
+  // when the node answers. complete() starts the others again, with this node's data and none of their own.
   void bootstrap(int node) const;
   void complete(int node) const;
-  // Nothing from the other nodes reaches it, and nothing that it sends reaches them; its clients still do.
+  // Nothing from the other nodes reaches the node, and nothing that it sends reaches them; its clients still reach it.
   // Returns when both sides have noticed.
   void isolate(int node) const;
   void rejoin(int node) const;

@@ -15,7 +15,7 @@ class competition_test : public galera_test {
     }
     return workers;
   }
-  // No lock protects the creation of the ledger, so a grant does not wait until the holder's node has it.
+  // No lock protects the creation of the ledger, so a holder's node may not have it yet when the lock is granted.
   void until_everywhere(const std::string& counting_one) {
     for (const int node : {1, 2, 3}) {
       until("the ledger is at every node", [&] {
@@ -29,8 +29,8 @@ class competition_test : public galera_test {
   }
 };
 
-// I1, I2 and I9 at once. The counter is read and written in separate statements, at the holder's own node:
-// what the previous holder has written must be there.
+// Checks I1, I2 and I9 at once. The holder reads and writes the counter in separate statements, at its own node: what
+// the previous holder has written must be there.
 TEST_F(competition_test, of_all_nodes_is_exclusive_and_follows_tickets) {
   const auto session = sql(1);
   ledger book{*session, "rowlock_"};
@@ -51,7 +51,7 @@ TEST_F(competition_test, of_all_nodes_is_exclusive_and_follows_tickets) {
   EXPECT_EQ(found.repeated_values, 0);
   EXPECT_EQ(found.token_faults, 0);
   EXPECT_EQ(found.ticket_faults, 0);
-  // Otherwise hardly anybody waited, and the order shows nothing.
+  // If hardly anybody had waited, the order would show nothing.
   EXPECT_GT(found.queued, found.logged / 2);
 }
 

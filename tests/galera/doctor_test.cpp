@@ -1,4 +1,4 @@
-// What is found on a real cluster.
+// What the doctor finds on a real cluster.
 #include "balancer.hpp"
 #include "galera_test.hpp"
 

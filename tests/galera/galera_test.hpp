@@ -18,11 +18,11 @@ namespace rowlock::test {
 
 using namespace std::chrono_literals;
 
-// The failure says what it waited for.
+// Waits until is_so. The failure names what it waited for.
 void until(const std::string& what, const std::function<bool()>& is_so,
            std::chrono::milliseconds limit = 30s);
 
-// What a hand-over may take on a machine that is busy with three nodes.
+// How long a hand-over may take on a machine that is busy with three nodes.
 inline constexpr auto slack = 3'000ms;
 
 class galera_test : public testing::Test {
@@ -36,20 +36,20 @@ class galera_test : public testing::Test {
   worker_settings settings(int node) const;
   worker start(int node) const { return worker{settings(node)}; }
 
-  // What a client sends its statements through.
+  // A session at the node, as a client has it.
   std::unique_ptr<store::session> session_at(int node) const {
     return store::open_mysql(url(node), {})->connect();
   }
   std::unique_ptr<sql_session> sql(int node) const { return sql_session::open(url(node)); }
   std::int64_t number(const std::string& sql, int node = 1) const { return this->sql(node)->number(sql); }
-  // What the ledger says when the session's node has applied all that was committed at the others.
+  // What the ledger says when the session's node has applied everything that was committed at the others.
   static audit check(sql_session& session);
-  // As this node sees it; the others may be a moment behind.
+  // Waits until this node shows so many waiters; other nodes may be a moment behind.
   void until_queued(std::int64_t count, int node = 1) const;
 
  private:
   cluster nodes_;
-  // Never the name of another test's database.
+  // A random name, so that it is never that of another test's database.
   std::string database_;
 };
 

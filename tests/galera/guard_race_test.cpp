@@ -32,7 +32,7 @@ TEST_F(guard_race_test, needs_a_write_which_the_guard_has) {
 
 TEST_F(guard_race_test, never_commits_after_the_next_holder_has_looked) {
   options slow;
-  slow.ttl = 1h;  // it must not learn of its loss from a renewal
+  slow.ttl = 1h;  // the client must not learn of its loss from a renewal
   const client here = connect(url(1), slow);
   const client there = connect(url(2), slow);
   const auto look = sql(1);
@@ -48,7 +48,7 @@ TEST_F(guard_race_test, never_commits_after_the_next_holder_has_looked) {
         app.run("START TRANSACTION");
         guard(app.handle(), old);
         app.run("INSERT INTO work (token) VALUES (" + old_token + ")");
-        // One round in three is certainly too late, one in three is in time, and the others race.
+        // One guarded transaction in three is certainly too late, one is in time, and the third one races.
         if (round % 3 == 1) taken.get_future().wait();
         app.run("COMMIT");
         ++committed;
@@ -56,7 +56,7 @@ TEST_F(guard_race_test, never_commits_after_the_next_holder_has_looked) {
         ++refused;
       }
     }};
-    // The other node takes the lock by force, a little earlier or later in each round; then the next holder
+    // The other node takes the lock by force, a little earlier or later in each round; after that the next holder
     // works.
     if (round % 3 == 0) guarded.join();
     std::this_thread::sleep_for(std::chrono::microseconds{300 * round});
@@ -86,7 +86,7 @@ TEST_F(guard_race_test, never_commits_after_the_next_holder_has_looked) {
   EXPECT_GT(committed, 0) << "no commit was in time: there was no race";
 }
 
-// With a share lock each would wait for the other's before it writes.
+// With a share lock, each transaction would wait for the other's before it writes.
 TEST_F(guard_race_test, of_two_transactions_of_one_hold_at_one_node_waits_and_deadlocks_not) {
   const client db = connect(url(1));
   const hold exclusive = mutex(db, "a").acquire();
@@ -98,7 +98,7 @@ TEST_F(guard_race_test, of_two_transactions_of_one_hold_at_one_node_waits_and_de
     mysql_connection one{as_application(url(1))};
     mysql_connection two{as_application(url(1))};
     for (auto* each : {&one, &two}) {
-      // The second one would have to run again (1020), as docs/operations.md says, where this is ON by default.
+      // Where this is ON by default, the second transaction would have to run again (1020), as docs/operations.md says.
       each->run("SET SESSION innodb_snapshot_isolation = OFF");
       each->run("START TRANSACTION");
       EXPECT_EQ(each->run(guard.sql, {guard.parameters[0], guard.parameters[1]}).size(), 1U);
@@ -129,8 +129,8 @@ TEST_F(guard_race_test, refuses_a_commit_that_is_ordered_after_a_loss_which_its_
   late.run("START TRANSACTION");
   guard(late.handle(), old);
   late.run("INSERT INTO work (token) VALUES (" + old_token + ")");
-  // These changes wait at the first node, one in each of its applier threads, and so does everything after
-  // them.
+  // These changes wait at the first node, one in each of its applier threads. So does everything that is committed
+  // after them.
   mysql_connection valve{as_application(url(1))};
   valve.run("LOCK TABLES valve READ");
   for (auto threads = number("SELECT @@GLOBAL.wsrep_slave_threads"); threads > 0; --threads) {
@@ -147,7 +147,7 @@ TEST_F(guard_race_test, refuses_a_commit_that_is_ordered_after_a_loss_which_its_
   const auto sent = [look = sql(1)] {
     return std::stoll(look->run("SHOW GLOBAL STATUS LIKE 'wsrep_replicated'").at(0).at(1));
   };
-  late.run("DO 1");  // until here nothing has ended it
+  late.run("DO 1");  // nothing has ended the transaction until here
   const auto before = sent();
   auto commit = in_background([&] {
     try {

@@ -11,7 +11,7 @@ namespace {
 
 class lost_node_test : public galera_test {
  protected:
-  // When this hold was granted, in microseconds since 1970, on the clock of the granting node.
+  // When the hold was granted, in microseconds since 1970, on the clock of the granting node.
   std::int64_t granted_at(const std::string& hold_id) const {
     return number(
         "SELECT timestampdiff(MICROSECOND, '1970-01-01', used_at) FROM rowlock_lock WHERE hold_id = unhex('" +
@@ -19,7 +19,7 @@ class lost_node_test : public galera_test {
   }
 };
 
-// The queue keeps its order. A waiter at the lost node loses its place with its lease, and only then.
+// The queue keeps its order. A waiter at the lost node loses its place only when its lease is killed.
 TEST_F(lost_node_test, that_is_killed_costs_its_own_waiters_their_place) {
   auto mortal = settings(3);
   mortal.ttl = 6s;
@@ -95,7 +95,7 @@ TEST_F(lost_node_test, that_is_killed_costs_no_hold_where_the_url_names_another)
   nodes().start(3);
 }
 
-// The tokens that it did not see are not issued again, though the cluster's identity has not changed.
+// The tokens that the node did not see are not issued again, though the cluster's identity has not changed.
 TEST_F(lost_node_test, that_all_are_bootstrapped_from_repeats_no_token) {
   {
     auto there = start(3);

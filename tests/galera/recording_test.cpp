@@ -9,8 +9,8 @@ namespace {
 
 class recording_test : public galera_test {};
 
-// Until a session has read the state again, it cannot tell the recorded cluster from one that was bootstrapped
-// from a node that was behind. An edit says so, and then its client has it read.
+// Until a session has read the state again, it cannot tell the recorded cluster from one that was bootstrapped from a
+// node that was behind. An edit reports this, and then the client lets the session read the state.
 TEST_F(recording_test, a_session_from_before_it_grants_once_it_has_read_the_state) {
   const auto early = session_at(1);
   const auto other = session_at(1);

@@ -1,4 +1,4 @@
-// Processes, and threads of several clients, contend for a lock and write a history. It has no violation.
+// Processes, and threads of several clients, contend for a lock and write a history, which must have no violation.
 #include "excerpt.hpp"
 
 #include "support/history_recorder.hpp"
@@ -27,7 +27,7 @@ using namespace std::chrono_literals;
 
 constexpr int clients = 4;
 constexpr int rounds = 25;
-constexpr auto ttl = 4'500ms;  // the others wait so long for one that was killed
+constexpr auto ttl = 4'500ms;  // when a holder is killed, the others wait so long
 
 class contention_test : public testing::TestWithParam<std::string> {
  protected:
@@ -42,7 +42,7 @@ class contention_test : public testing::TestWithParam<std::string> {
     return rowlock::connect(store_->url(), settings);
   }
 
-  // What each process does. Returns its exit code.
+  // The work of each process. Returns its exit code.
   int visit(int number) const try {
     history_recorder book{folder(), ttl};
     const std::string actor = "main";
@@ -52,7 +52,7 @@ class contention_test : public testing::TestWithParam<std::string> {
     std::mt19937 random{static_cast<unsigned>(number)};
     for (int round = 0; round < rounds; ++round) {
       const auto call = book.requests("billing", actor);
-      // Some of them give up.
+      // Some of the requests give up.
       auto held = random() % 4 == 0 ? lock.try_acquire_for(1ms) : lock.acquire();
       if (!held) {
         book.failed("billing", actor, call);
@@ -108,7 +108,7 @@ TEST_P(contention_test, processes_leave_a_clean_history_of_a_mutex) {
     if (process == 0) ::_exit(visit(number));
     processes.push_back(process);
   }
-  // One of them is killed, in a hold or in the queue.
+  // One of the processes is killed, while it holds the lock or waits.
   std::this_thread::sleep_for(100ms);
   ::kill(processes.front(), SIGKILL);
   for (const auto process : processes) {

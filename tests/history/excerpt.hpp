@@ -1,4 +1,4 @@
-// Parts of a history for people: the lines around a violation, and a picture.
+// Excerpts of a history for people: the lines around a violation, and a picture.
 #pragma once
 
 #include "rules.hpp"
@@ -7,11 +7,12 @@
 
 namespace rowlock::history {
 
-// What was violated, and the events of that name around those that prove it, which are marked with >.
+// Prints what was violated, and the events of that name around those that prove the violation, which are marked with >.
 void print(const violation& broken, const std::vector<event>& events, const lock_history& lock,
            std::ostream& to);
 
-// An SVG picture: a row for each actor and name, waits in grey, holds in green, and what a violation names in red.
+// Draws an SVG picture: a row for each actor and name, waits in grey, holds in green, and the events of a violation in
+// red.
 void draw(const std::vector<event>& events, const std::map<std::string, lock_history>& locks,
           const std::vector<violation>& found, std::ostream& to);
 

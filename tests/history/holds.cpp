@@ -105,12 +105,12 @@ class reader {
     }
     const auto& granted = events_[*one.answered];
     const auto ttl = granted.ttl_ms * 1'000'000;
-    // A hold without an end is that of a process that was killed, or of a history that ends.
+    // A hold has no end if its process was killed, or if the history ends.
     one.certain_until = one.answered_at;
     one.possible_until = last + ttl;
     if (one.lost) {
       const auto& loss = events_[*one.lost];
-      // Before its deadline nobody else is granted. A force or a fail-over is not announced.
+      // Before the deadline of the holder, nobody else is granted the lock. A force or a fail-over is not announced.
       if (loss.reason == "expired" || loss.reason == "closed") one.certain_until = loss.time;
       one.possible_until = loss.time + ttl;
     }

@@ -19,7 +19,7 @@ std::string milliseconds(std::int64_t nanoseconds) {
   return std::to_string(nanoseconds / 1'000'000) + " ms";
 }
 
-// Whether an acquire was under way at some moment between the two times. Then an unknown id may be its own.
+// Whether an acquire was under way at some moment between the two times. If so, an unknown id may be that acquire's.
 bool is_requested(const lock_history& lock, std::int64_t from, std::int64_t to) {
   return std::ranges::any_of(lock.attempts, [&](const attempt& one) {
     return one.invoked_at <= to && (one.granted ? one.answered_at : one.possible_until) >= from;
@@ -130,7 +130,7 @@ void check_orphans(const std::string& name, const lock_history& lock, const std:
 void check_wakeups(const std::string& name, const lock_history& lock, const std::vector<event>& events,
                    const bounds& limits, std::vector<violation>& found) {
   const auto end = events.empty() ? 0 : events.back().time;
-  // The times at which somebody certainly or possibly held it, joined.
+  // The periods in which somebody certainly or possibly held the lock, joined.
   std::vector<std::pair<std::int64_t, std::int64_t>> used;
   for (const auto* one : grants_of(lock)) used.emplace_back(one->answered_at, one->possible_until);
   std::ranges::sort(used);

@@ -59,12 +59,12 @@ TEST(rules_test, each_fault_is_found_by_its_rule) {
   const std::pair<const char*, const char*> faults[] = {
       {"overlap.jsonl", "exclusion"},         // holds that overlap
       {"overfull.jsonl", "exclusion"},        // more permits of a semaphore than it has
-      {"falling_token.jsonl", "tokens"},      // lower than one before it
-      {"repeated_token.jsonl", "tokens"},     // of two grants
+      {"falling_token.jsonl", "tokens"},      // a token that is lower than an earlier one
+      {"repeated_token.jsonl", "tokens"},     // two grants with one token
       {"overtaken.jsonl", "order"},           // a later waiter was granted first
       {"released_stands.jsonl", "orphan"},    // a hold stands after its release
       {"granted_to_nobody.jsonl", "orphan"},  // nobody had requested the grant
-      {"lost_wakeup.jsonl", "wake-up"},       // a waiter for a free lock
+      {"lost_wakeup.jsonl", "wake-up"},       // a waiter waits for a free lock
   };
   for (const auto& [file, rule] : faults) EXPECT_THAT(broken_rules(file), ElementsAre(rule)) << file;
 }

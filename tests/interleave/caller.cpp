@@ -12,7 +12,7 @@ using what = client_layer::outcome::what;
 
 namespace {
 
-// Leases are killed as soon as they have expired.
+// The tests kill leases as soon as they have expired.
 constexpr auto no_skew = 0us;
 
 store::release_item giving_back(const wish& held) {
@@ -39,7 +39,7 @@ client_layer::acquire_terms terms_of(const wish& wanted, bool may_wait) {
 
 }  // namespace
 
-// As statement_worker does: what another transaction caused is tried again after a pause.
+// As statement_worker does, repeats after a pause what failed because of another transaction.
 void caller::again(const std::function<void()>& verb) {
   for (;;) {
     try {
@@ -51,7 +51,7 @@ void caller::again(const std::function<void()>& verb) {
   }
 }
 
-// What must be put right before the same request is decided again (slow_path.cpp, after_commit.cpp).
+// Repairs what must be right before the same request is decided again (slow_path.cpp, after_commit.cpp).
 bool caller::prepare(const outcome& made) {
   if (!made.must_retry()) return false;
   if (made.result == what::expired) again([&] { session_.kill(made.leases, no_skew); });
@@ -218,7 +218,7 @@ void caller::look(wish& waiting) {
   waiting.token = status.token;
 }
 
-// As slow_path does with a batch: one edit of all names, and what was skipped once more.
+// As slow_path does with a batch: one edit of all names, and a second one of those that were skipped.
 void caller::release_all(std::vector<wish*> held) {
   std::ranges::sort(held, {}, [](const wish* one) { return one->item.name; });
   while (!held.empty()) {

@@ -17,7 +17,7 @@ std::size_t runs_at_most() {
   return std::getenv("ROWLOCK_TEST_HOSTILE_SETTINGS") != nullptr ? 10 : 25;
 }
 
-// Runs whose choices tell how many orders there are, about.
+// How many runs are made to estimate the number of orders.
 constexpr std::size_t probes = 8;
 
 }  // namespace
@@ -46,7 +46,7 @@ void interleave_test::explore(const std::function<void(scene&)>& ready) {
     estimates.push_back(sample.orders_like_this());
   }
   bool all = false;
-  // The median: a single run that had many choices says little of the others.
+  // Takes the median, because a single run that had many choices says little about the others.
   std::ranges::sort(estimates);
   if (estimates[probes / 2] <= 4 * static_cast<double>(limit)) {
     next_order each;
@@ -67,7 +67,7 @@ void interleave_test::report(bool all) {
   const auto& info = *testing::UnitTest::GetInstance()->current_test_info();
   std::printf("interleaved %-60s %5zu runs, %5zu orders (%s), %4zu with a statement that waited\n",
               info.name(), runs_, orders_.size(), all ? "all" : "sample", with_blocking_);
-  // Two connections that never change turns more often than once are one after the other.
+  // If two connections never change turns more than once, one runs after the other.
   EXPECT_GT(most_switches_, 1U) << "nothing was interleaved";
 }
 

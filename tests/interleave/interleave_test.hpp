@@ -17,7 +17,7 @@ class interleave_test : public testing::TestWithParam<std::string> {
  protected:
   interleave_test() : stage_{GetParam()} {}
 
-  // `ready` prepares each run. The first run that breaks a rule ends it; its story is printed.
+  // `ready` prepares each run. Ends with the first run that breaks a rule, and prints its story.
   void explore(const std::function<void(scene&)>& ready);
 
   bool is(std::string_view store) const { return GetParam() == store; }

@@ -1,5 +1,5 @@
-// These take the place of the client libraries' functions in this program, so that an actor stops before each
-// statement, also inside the verbs of a store, and the stores stay as they are.
+// These functions replace those of the client libraries in this program, so that an actor stops before each statement,
+// also inside the verbs of a store, and the stores stay as they are.
 //
 // PostgreSQL: a script is sent one statement at a time, in a transaction where the server would have made one.
 // MariaDB and MySQL: a script is sent one statement at a time; its rows are those of its last statement. The text of a
@@ -47,7 +47,7 @@ bool is_only_space(std::string_view text) {
   return text.find_first_not_of(" \n\t") == std::string_view::npos;
 }
 
-// At each semicolon outside of quotes. In PostgreSQL a backslash before a quote counts in E'…' alone.
+// Splits at each semicolon outside of quotes. In PostgreSQL a backslash before a quote counts in E'…' alone.
 std::vector<std::string> statements_of(std::string_view script, bool is_mysql = false) {
   std::vector<std::string> all;
   std::string one;
@@ -79,7 +79,7 @@ bool starts_with_word(std::string_view statement, std::string_view word) {
 
 }  // namespace
 
-// The libraries must find them, though this project hides its own names.
+// The libraries must find these functions, though this project hides its own names.
 #pragma GCC visibility push(default)
 
 #ifdef ROWLOCK_TEST_POSTGRES
@@ -194,7 +194,7 @@ std::string with_stops(std::string_view text) {
   return result;
 }
 
-// These touch no table, so nothing is to be seen between them and what follows.
+// Statements that touch no table: there is nothing to see between them and the next statement.
 bool is_of_the_session(std::string_view statement) {
   return starts_with_word(statement, "SET @") || starts_with_word(statement, "SET SESSION") ||
          starts_with_word(statement, "START TRANSACTION");
@@ -210,7 +210,7 @@ extern "C" int STDCALL mysql_real_query(MYSQL* connection, const char* query, un
   static const auto execute = original(&mysql_real_query, "mysql_real_query");
   const std::string_view text{query, length};
   if (const auto at = text.find(block); at != std::string_view::npos) {
-    // A statement to be prepared is itself a text in quotes: what is quoted in it has two of them.
+    // A statement to be prepared is itself a text in quotes, so each quote in it is doubled.
     const auto changed = std::string{text.substr(0, at)} + with_stops(text.substr(at));
     return execute(connection, changed.data(), changed.size());
   }
@@ -237,15 +237,15 @@ namespace {
 struct busy_handler {
   int (*ask)(void*, int) = nullptr;
   void* argument = nullptr;
-  bool is_patient = false;  // whatever the run is
+  bool is_patient = false;  // waits without a limit, whatever the run says
 };
 
-thread_local bool in_exec = false;  // which steps through its own statements
+thread_local bool in_exec = false;  // sqlite3_exec steps through its statements by itself
 
 std::mutex busy_mutex;
 std::map<sqlite3*, busy_handler> busy_handlers;
 
-// An actor tries again when another one has moved. How long it would wait by the clock does not matter.
+// An actor tries again when another one has moved. The time that it would wait does not matter.
 int wait_for_others(void* connection, int attempts) {
   busy_handler own;
   {

@@ -1,4 +1,4 @@
-// Leases that expire, are renewed, killed or ended meanwhile.
+// Leases that expire, are renewed, killed or ended while other statements run.
 #include "interleave_test.hpp"
 
 namespace rowlock::test {

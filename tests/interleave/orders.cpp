@@ -19,7 +19,7 @@ std::size_t random_order::pick(std::size_t n) {
 std::size_t next_order::pick(std::size_t n) {
   if (at_ == choices_.size()) choices_.push_back({0, n});
   auto& here = choices_[at_++];
-  // A server that was quicker or slower than before may offer another choice.
+  // A server that was faster or slower than before may offer another choice.
   here.of = std::max(here.of, here.picked + 1);
   return std::min(here.picked, n - 1);
 }

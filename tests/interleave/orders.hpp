@@ -13,7 +13,7 @@ class order {
  public:
   virtual ~order() = default;
   virtual std::size_t pick(std::size_t n) = 0;
-  virtual bool is_patient() const { return true; }  // as step_scheduler says
+  virtual bool is_patient() const { return true; }  // as for step_scheduler
 };
 
 class random_order final : public order {
@@ -21,21 +21,21 @@ class random_order final : public order {
   explicit random_order(std::uint64_t seed);
   std::size_t pick(std::size_t n) override;
   bool is_patient() const override { return patient_; }
-  double orders_like_this() const { return orders_; }  // an estimate of how many there are
+  double orders_like_this() const { return orders_; }  // an estimate of the number of orders
 
  private:
   std::mt19937_64 random_;
   bool patient_ = true;
-  bool stays_ = false;  // goes on with one connection for longer
+  bool stays_ = false;  // prefers to go on with the same connection
   std::size_t last_ = 0;
   double orders_ = 1;
 };
 
-// The orders in turn, the first choice changing last.
+// All orders one after the other; the first choice changes last.
 class next_order final : public order {
  public:
   std::size_t pick(std::size_t n) override;
-  // False: there are no more.
+  // Moves to the next order. False: there are no more.
   bool advance();
 
  private:

@@ -14,7 +14,7 @@ using namespace std::chrono_literals;
 
 namespace {
 
-// The server's administrator: the fixture's own URL may be of a user with hostile settings.
+// The URL of the server's administrator: the fixture's own may be that of a user with hostile settings.
 std::string reading_url(const std::string& store, const store_fixture& fixture) {
   if (store == "postgres") return std::getenv("ROWLOCK_TEST_POSTGRES_URL");
   return fixture.url();
@@ -30,7 +30,7 @@ std::unique_ptr<server_view> view_of(const std::string& store, const std::string
 
 stage::stage(const std::string& store) : store_{store}, fixture_{make_store_fixture(store)} {
   auto options = fixture_->options();
-  // A connection that the schedule keeps waiting must not meet a limit.
+  // A connection that the schedule keeps waiting must not exceed a limit.
   options.statement_timeout = 120s;
   database_ = store::open(fixture_->url(), options);
   const auto url = reading_url(store, *fixture_);

@@ -22,7 +22,7 @@ namespace rowlock::test {
 using model::hold_id;
 using model::lease_id;
 
-// A database with everything that is kept from run to run.
+// The database, with everything that is kept from run to run.
 class stage {
  public:
   explicit stage(const std::string& store);
@@ -30,7 +30,7 @@ class stage {
   store_fixture& fixture() { return *fixture_; }
   server_view& server() { return *server_; }
   sql_session& reader() { return *reader_; }
-  store::session& helper() { return *helper_; }  // which is not stepped
+  store::session& helper() { return *helper_; }  // a session that is not stepped
   store::session& session(std::size_t number);
   const std::string& store() const { return store_; }
   std::string prefix() const { return fixture_->options().prefix; }
@@ -45,7 +45,7 @@ class stage {
   std::vector<std::unique_ptr<store::session>> sessions_;
 };
 
-// A request for a lock, and what its client believes of it.
+// A request for a lock, and what its client believes about it.
 struct wish {
   store::acquire_item item;
   enum class belief { nothing, waits, holds, released, refused } is = belief::nothing;
@@ -54,33 +54,33 @@ struct wish {
 
 class scene;
 
-// The calls of a client, as src/client makes them of the verbs: the fast statements first, then edits.
+// The calls of a client, made of verbs as src/client makes them: first the fast statements, then edits.
 class caller {
  public:
   caller(scene& in, store::session& session) : scene_{in}, session_{session} {}
 
   void acquire(wish& wanted, bool may_wait = true);
   void edit_acquire(wish& wanted, bool may_wait = true);  // without the fast statements
-  void acquire_all(const std::vector<wish*>& wanted);     // one batch; what is not granted at once is refused
+  void acquire_all(const std::vector<wish*>& wanted);     // one batch; locks that are busy are refused
   void release(wish& held);
-  void withdraw(wish& waiting);  // a granted one is released
+  void withdraw(wish& waiting);  // a request that was granted is released
   void force(const std::string& name);
   void sweep(const std::string& name);
   void renew(const std::vector<const wish*>& of);
   void kill(const std::vector<const wish*>& of);
   void end(const std::vector<const wish*>& of);
-  // A transaction of the user's that relies on the hold.
+  // Runs a transaction of the user's that relies on the hold.
   void write_guarded(const wish& by);
   void downgrade(wish& held);
   void reduce(wish& held, std::int64_t weight);
   void upgrade(wish& held);
-  // Waits for nothing: asks what became of it.
+  // Asks what became of the request, without waiting.
   void look(wish& waiting);
-  // In one edit.
+  // Releases all holds in one edit.
   void release_all(std::vector<wish*> held);
 
   store::session& session() { return session_; }
-  // Repeats a verb that another transaction made fail.
+  // Repeats a verb that failed because of another transaction.
   void again(const std::function<void()>& verb);
 
  private:
@@ -107,19 +107,20 @@ class scene {
   wish& queued(wish& wanted);  // in the queue now
   void expire(const wish& of) { stage_.fixture().expire(of.item.lease); }
   void kill(const wish& of);
-  // From here on its hold may end without its client.
+  // From here on the request's hold may end without its client.
   void may_be_lost(const wish& of) { may_be_lost_.push_back(of.item.hold.to_string()); }
   void clock_may_change() { clock_may_change_ = true; }
   void epoch_may_rise() { epoch_may_rise_ = true; }
-  // A guard that has found nothing may have kept the row of a free lock. The waiters' poll then finds it free.
+  // The waiters poll at the end. A guard that found no hold may have kept the row of a free lock; the poll then finds
+  // the lock free.
   void waiters_poll() { waiters_poll_ = true; }
   void dead_may_remain() { dead_may_remain_ = true; }
 
-  // Each has a connection of its own.
+  // Adds an actor, which has a connection of its own.
   void does(const std::string& who, std::function<void(caller&)> calls);
 
   // ---- the run ----
-  // Returns what went wrong; empty: nothing.
+  // Returns what went wrong; empty if nothing did.
   std::string run();
   std::string story() const { return steps_.story(); }
   const step_scheduler& steps() const { return steps_; }

@@ -31,8 +31,9 @@ class postgres_view final : public server_view {
   std::unique_ptr<sql_session> session_;
 };
 
-// A block stops at a user lock that is named after its connection (interposed.cpp). This view holds that lock. To let a
-// block go on, it gives the lock away and takes it back: it gets it when the block has passed the place.
+// A block of statements stops at a user lock that is named after its connection (interposed.cpp). This view holds that
+// lock. To let a block go on, the view releases the lock and requests it again: it is granted when the block has passed
+// the stop.
 class mysql_view final : public server_view {
  public:
   explicit mysql_view(const std::string& url) : session_{sql_session::open(url)} {

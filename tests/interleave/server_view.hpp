@@ -18,15 +18,15 @@ class server_view {
   server_view& operator=(const server_view&) = delete;
   virtual ~server_view() = default;
 
-  // Element i is of backend i.
+  // Returns what is seen of each backend, in their order.
   virtual std::vector<sight> look(std::span<const std::string> backends) = 0;
   // From now on the backend stops before each statement of a block (MariaDB).
   virtual void stop_in_blocks(const std::string& /*backend*/) {}
-  // One that has stopped may execute its next statement.
+  // Lets a stopped backend execute its next statement.
   virtual void let_go(const std::string& /*backend*/) {}
 };
 
-// url: of a user who may see the server's locks.
+// url: that of a user who may see the server's locks.
 std::unique_ptr<server_view> open_postgres_view(const std::string& url);
 std::unique_ptr<server_view> open_mysql_view(const std::string& url);
 // SQLite waits in this process, so no server needs to be asked.

@@ -11,9 +11,9 @@ using namespace std::chrono_literals;
 
 namespace {
 
-// More than any run needs; one that exceeds it repeats itself for ever.
+// No run needs more; a run that exceeds this repeats itself for ever.
 constexpr std::size_t steps_at_most = 2'000;
-// A deadlock of the server's is ended by the server within a second or a few.
+// The server ends a deadlock of its own within a second or a few.
 constexpr auto settled_within = 30s;
 
 thread_local step_scheduler* scheduler_of_this_thread = nullptr;
@@ -34,7 +34,7 @@ step_scheduler::~step_scheduler() {
     changed_.notify_all();
   }
   for (const auto& who : actors_) {
-    // A run that failed may leave one before its next statement inside the server.
+    // A run that failed may leave an actor before its next statement inside the server.
     while (who->thread_.joinable()) {
       std::unique_lock lock{mutex_};
       if (changed_.wait_for(lock, 1ms, [&] { return who->state_ == actor::state::finished; })) {

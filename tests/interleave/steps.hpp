@@ -1,4 +1,4 @@
-// Threads that take turns: each stops before each SQL statement that it sends, and goes on when it is told to.
+// Threads that take turns: each stops before each SQL statement that it sends, and goes on when the scheduler says so.
 #pragma once
 
 #include "server_view.hpp"
@@ -30,16 +30,16 @@ class actor {
   std::function<void()> calls_;
   state state_ = state::finished;  // or not started
   bool told_to_go_ = false;
-  bool waits_for_others_ = false;  // it tries again what is locked: useless before another one has moved
+  bool waits_for_others_ = false;  // it repeats what is locked; useless before another actor has moved
   bool stopped_in_server_ = false;
   bool is_blocked_ = false;  // the statement that it sent was seen waiting for a lock
   std::string next_;         // the statement that it stopped before
-  std::string backend_;      // of the connection that it used last
+  std::string backend_;      // the backend of the connection that it used last
   std::exception_ptr failure_;
   std::thread thread_;
 };
 
-// One run: at most one actor moves at a time, except those that a lock has kept and whose lock was released.
+// One run: at most one actor moves at a time, except actors that waited for a lock which was then released.
 class step_scheduler {
  public:
   // patient: a wait for a lock in this process ends with the lock, not with a limit.
@@ -49,8 +49,8 @@ class step_scheduler {
   step_scheduler& operator=(const step_scheduler&) = delete;
 
   void add(std::string name, std::function<void()> calls);
-  // Runs all actors to their ends. pick(n) chooses among n that can go on; after_step is called when none
-  // moves. Throws what an actor threw, and std::runtime_error when they do not end.
+  // Runs all actors to their ends. pick(n) chooses one of n actors that can go on; after_step is called when none
+  // moves. Throws what an actor threw, and std::runtime_error if the actors do not end.
   void run(const std::function<std::size_t(std::size_t)>& pick, const std::function<void()>& after_step);
 
   // Who sent what, in the order of the run.
@@ -63,11 +63,11 @@ class step_scheduler {
   // ---- called by actors, through the hooks of interposed.cpp; nothing happens on other threads ----
   static bool on_actor() noexcept;
   static void stop_before(std::string_view statement);
-  // What the actor tried was locked.
+  // Says that what the actor tried was locked, and waits until another actor has moved.
   static void wait_for_others();
-  // A wait for a lock inside this process (SQLite). False: it is over, and the lock is not free.
+  // Waits for a lock inside this process (SQLite). False: the wait is over, and the lock is not free.
   static bool wait_for_lock(int attempts);
-  // The connection that the next statements go through.
+  // Says which connection the next statements go through.
   static void use_backend(const std::string& id);
 
  private:

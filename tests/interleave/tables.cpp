@@ -7,7 +7,7 @@ namespace rowlock::test {
 
 namespace {
 
-// As store_fixture::change_identity writes it.
+// The identity that store_fixture::change_identity writes.
 constexpr std::string_view other_server = "another";
 
 std::string id_of(std::string text) {
@@ -20,8 +20,8 @@ std::int64_t number(const std::string& text) {
   return text.empty() ? 0 : std::stoll(text);
 }
 
-// One row of ten texts for each row of each table, in one statement and so of one moment. @ stands for the prefix, {x}
-// for the dialect's text of x.
+// Gives one row of ten texts for each row of each table, in one statement and so of one moment. @ stands for the
+// prefix, {x} for the dialect's text of x.
 constexpr const char* everything = R"(
 SELECT 'lock', {T name}, kind, {I lease_id}, {I hold_id}, {N capacity}, {N in_use}, {N token}, {N next_ticket},
        {B has_queue}
@@ -160,7 +160,7 @@ void table_rules::check_lock(const std::string& name, const tables& now) {
   }
   if (lock.token < highest_[name]) wrong("I2: the token of " + name + " fell");
   if (!lock.hold.empty() && !now_.holds(name, lock.hold)) check_grant(name, lock.hold, lock.token, now);
-  // In the order of their tokens, as they were granted.
+  // The holds by their tokens, which is the order of their grants.
   std::map<std::int64_t, std::string> granted;
   for (const auto& [hold, permit] : permits) {
     if (now_.holds(name, hold)) continue;

@@ -12,7 +12,7 @@
 
 namespace rowlock::test {
 
-// What one statement has read, of the names of one run. Ids are 32 hex digits; no id is an empty text.
+// The rows of the names of one run, as one statement has read them. Ids are 32 hex digits; an empty text is no id.
 struct tables {
   struct lock_row {
     std::string kind;
@@ -43,7 +43,7 @@ struct tables {
   bool lives(const std::string& id) const { return leases.contains(id); }
   bool holds(const std::string& name, const std::string& hold) const;
   bool waits(const std::string& name, const std::string& hold) const;
-  // The weight that living leases hold.
+  // How much of the lock's capacity living leases hold.
   std::int64_t weight_of_the_living(const std::string& name) const;
 };
 
@@ -55,21 +55,21 @@ class table_rules {
  public:
   explicit table_rules(tables at_the_start);
 
-  // What a run is about to do, which the rules must know.
+  // The following say what a run is about to do, which the rules must know.
   void may_end(const std::string& lease) { ending_.insert(lease); }  // by its owner
   void clock_may_change() { clock_changes_ = true; }
-  // By hand: a grant under way may carry an old token.
+  // Somebody raises the epoch by hand: a grant under way may carry an old token.
   void epoch_may_rise() { epoch_rises_ = true; }
   // A transaction of the user's relies on that hold from now on, or no longer.
   void guard(const std::string& name, const std::string& hold) { guarded_[name] = hold; }
   void unguard(const std::string& name) { guarded_.erase(name); }
 
   std::string after_step(tables now);
-  // Nothing moves any more.
+  // Checks the state in which nothing moves any more.
   std::string at_the_end() const;
 
   const tables& now() const { return now_; }
-  // Which token each hold was granted with, as far as a step showed the grant.
+  // The token with which each hold was granted, as far as a step showed the grant.
   const std::map<std::string, std::int64_t>& grants() const { return grants_; }
 
  private:
@@ -79,7 +79,7 @@ class table_rules {
   void wrong(const std::string& what) { found_ += what + '\n'; }
 
   tables now_;
-  std::map<std::string, std::int64_t> highest_;  // token of each name, through collections
+  std::map<std::string, std::int64_t> highest_;  // the highest token of each name, through collections
   std::map<std::string, std::int64_t> grants_;
   std::set<std::string> dead_, ending_;
   std::map<std::string, std::string> guarded_;

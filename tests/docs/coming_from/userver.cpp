@@ -73,7 +73,7 @@ TEST_P(coming_from_test, userver_worker_that_throws) {
   eventually("it is over", [&] { return failed.load(); });
   EXPECT_EQ(worker.state(), candidate_state::over);
   EXPECT_EQ(terms, 1);
-  // The candidate does not wait for its release.
+  // The candidate does not wait for the release of its office.
   eventually("it is released",
              [&] { return static_cast<bool>(rowlock::election(other, "master").try_campaign()); });
 }

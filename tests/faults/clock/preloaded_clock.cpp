@@ -1,7 +1,7 @@
-// Preloaded into a server, it adds to the system's clock what server_clock has written into a file. PostgreSQL
-// reads the clock in signal handlers too, so nothing here allocates, locks or opens a file: the file is mapped
-// when the server starts, and forked processes inherit that. (libfaketime opens its file at each reading, which
-// allocates.)
+// This library is preloaded into a server, and adds to the system's clock what server_clock has written into a file.
+// PostgreSQL reads the clock in signal handlers too, so nothing here allocates, locks or opens a file: the file is
+// mapped when the server starts, and forked processes inherit the mapping. (libfaketime opens its file at each reading,
+// which allocates.)
 #include <fcntl.h>
 #include <pthread.h>
 #include <sys/mman.h>
@@ -59,7 +59,7 @@ time_t time(time_t* also) noexcept {
   return exact.tv_sec;
 }
 
-// MariaDB waits until a time of the clock above, which the kernel does not know. No condition variable of it has
+// MariaDB waits until a time of the clock above, which the kernel does not know. None of its condition variables uses
 // another clock.
 int pthread_cond_timedwait(pthread_cond_t* condition, pthread_mutex_t* mutex, const timespec* until) {
   constexpr long second = 1'000'000'000;

@@ -111,7 +111,7 @@ void until_nothing_is_left(site& where) {
       "nothing is left of the dead",
       [&] {
         database.sweep();
-        // The sweeper's own lease, if it has one, is none of theirs.
+        // If the sweeper has a lease of its own, that lease does not count.
         return where.number("SELECT count(*) FROM @queue") == 0 &&
                where.number("SELECT count(*) FROM @permit") == 0 &&
                where.number("SELECT count(*) FROM @lock WHERE in_use <> 0 OR hold_id IS NOT NULL") == 0 &&

@@ -8,7 +8,7 @@
 
 namespace rowlock::test {
 
-// A sentence for each violation. `told` has everything that the workers wrote down.
+// Returns a sentence for each violation. `told` has everything that the workers wrote down.
 std::vector<std::string> violations_of(site& where, const load_settings& load, const histories& told,
                                        const fault& about);
 

@@ -1,4 +1,5 @@
-// Faults of the nodes of a Galera cluster. Each worker begins at a node of its own, and moves on to the next one.
+// Faults of the nodes of a Galera cluster. Each worker begins at another node, and moves on to the next one if its node
+// fails.
 #include "fault.hpp"
 
 #include "step.hpp"
@@ -12,7 +13,7 @@ int some_node(scene& now) {
   return 1 + static_cast<int>(now.random() % 3);
 }
 
-// The recovery counts from the beginning: the other nodes go on.
+// The recovery counts from the beginning of the fault, because the other nodes go on.
 std::int64_t kill_node(scene& now) {
   const int victim = some_node(now);
   const auto at = history_recorder::now();
@@ -31,8 +32,8 @@ std::int64_t isolate_node(scene& now) {
   return at;
 }
 
-// Each of its appliers waits for a table that is locked. So the node knows of what the others commit, and does not
-// show it.
+// Each applier of the node waits for a table that is locked. So the node knows that the others commit, and does not
+// show what they commit.
 std::int64_t let_node_lag(scene& now) {
   const int victim = some_node(now);
   auto there = now.where.nodes().connect(victim);
@@ -51,7 +52,7 @@ std::int64_t let_node_lag(scene& now) {
   return history_recorder::now();
 }
 
-// The node that left first is behind, and the others lose what they have committed since.
+// The node that left first is behind, and the others lose what they have committed since then.
 std::int64_t bootstrap_anew(scene& now) {
   const int first = some_node(now);
   now.where.nodes().stop(first);

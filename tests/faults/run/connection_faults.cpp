@@ -9,7 +9,7 @@ namespace {
 
 const std::vector<std::string> servers{"postgres", "mariadb", "mysql"};
 
-// While it lasts, bytes are carried in that way.
+// Carries bytes in that way for that time.
 std::int64_t carry(scene& now, carrying how, std::chrono::milliseconds time) {
   auto& proxy = now.where.proxy();
   proxy.carry(how);
@@ -43,7 +43,7 @@ std::int64_t half_close(scene& now) {
 
 std::int64_t restart_pooler(scene& now) {
   begin_step("end the pooler");
-  // Since version 1.23 SIGTERM lets a pooler wait until its clients have left.
+  // Since version 1.23 a pooler that gets SIGTERM waits until its clients have left.
   now.where.pooler().end(now.random() % 2 == 0 ? SIGKILL : SIGQUIT);
   pause(now.any(0ms, now.ttl));
   now.where.pooler().start();

@@ -10,7 +10,7 @@ namespace rowlock::test {
 
 namespace {
 
-// Worth a look, though it is no violation.
+// A recovery that takes longer is reported with facts, though it is no violation.
 constexpr auto long_recovery = 10s;
 
 }  // namespace
@@ -82,7 +82,7 @@ std::int64_t crowd::kill_holder(std::mt19937& random) {
   const auto process = std::to_string(one->pid());
   one.reset();
   const auto at = history_recorder::now();
-  // It may have waited for long before. Until now its lease was renewed.
+  // The process may have waited for a long time before. Its lease was renewed until now.
   std::ofstream{settings_.folder + "/killed.jsonl", std::ios::app}
       << nlohmann::json{{"event", "info"},
                         {"op", "killed"},
@@ -101,7 +101,7 @@ std::int64_t crowd::stop_holder(std::mt19937& random, std::chrono::milliseconds 
     until_stopped(one->pid());
     const auto at = history_recorder::now();
     told_.read();
-    // It may have released the lock meanwhile.
+    // The process may have released the lock meanwhile.
     if (holds(one)) pause(time);
     one->signal(SIGCONT);
     if (holds(one)) return at;
@@ -109,7 +109,7 @@ std::int64_t crowd::stop_holder(std::mt19937& random, std::chrono::milliseconds 
 }
 
 void crowd::halt() {
-  // Before, they do not heed the signal.
+  // Until workers have begun, they do not heed the signal.
   until("all workers have begun", [&] {
     told_.read();
     return std::ranges::all_of(

@@ -18,26 +18,26 @@ class crowd {
   // The workers connect to the places in turn.
   crowd(load_settings settings, std::vector<site::place> places, std::size_t size);
 
-  // Starts one in place of each that was killed.
+  // Starts a worker in place of each that was killed.
   void refill();
 
   histories& told() { return told_; }
   struct work {
-    std::string name;  // the lock that was the last one
+    std::string name;  // the lock under which work was done last
     std::int64_t at = 0;
   };
-  // Waits until work was done under each lock after this time. Calls is_slow once, with the lock that it waits for, if
-  // that takes long.
+  // Waits until work was done under each lock after the time `since`. If that takes long, calls is_slow once with the
+  // lock that is still waited for.
   work until_all_work(std::int64_t since, const std::function<void(const std::string&)>& is_slow = {});
 
-  // Kills one that holds a lock; returns when.
+  // Kills a worker that holds a lock; returns when.
   std::int64_t kill_holder(std::mt19937& random);
-  // Stops one that holds a lock, for this time. Returns when it was stopped.
+  // Stops a worker that holds a lock, for this time. Returns when it was stopped.
   std::int64_t stop_holder(std::mt19937& random, std::chrono::milliseconds time);
 
-  // Ends all as usual. Throws std::runtime_error if one does not end or ends badly.
+  // Ends all workers normally. Throws std::runtime_error if one does not end or ends with an error.
   void halt();
-  // Kills all.
+  // Kills all workers.
   void abandon();
 
  private:

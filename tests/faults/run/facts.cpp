@@ -9,7 +9,7 @@ namespace rowlock::test {
 
 namespace {
 
-// For each kind of database.
+// A question to the database, in the dialect of each kind.
 struct question {
   const char* about;
   const char* postgres;

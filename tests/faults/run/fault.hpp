@@ -11,7 +11,7 @@
 
 namespace rowlock::test {
 
-// Where a fault happens.
+// The place and the circumstances in which a fault happens.
 struct scene {
   site& where;
   crowd& workers;
@@ -28,15 +28,16 @@ struct fault {
   std::string name;
   std::string what;  // for people
   std::vector<std::string> databases;
-  bool is_proxied = false;  // the workers use the proxy
-  // Begins and ends it. Returns the time from which the recovery counts, on CLOCK_BOOTTIME.
+  bool is_proxied = false;  // the workers connect through the proxy
+  // Begins and ends the fault. Returns the time from which the recovery counts, on CLOCK_BOOTTIME.
   std::function<std::int64_t(scene&)> strike;
-  // What is no violation then: rules, and errors that are not transient. docs/design.md, "What is not promised".
+  // The rules, and the errors that are not transient, that this fault may cause without a violation. docs/design.md,
+  // "What is not promised".
   std::vector<std::string> explains{};
-  // The site that it needs, and what repairs the site after each time.
+  // What the site must have, and what repairs the site after each time.
   equipment needs = equipment::nothing;
   std::function<void(scene&)> mend{};
-  // Commits that were confirmed may be gone afterwards.
+  // Whether commits that were confirmed may be gone afterwards.
   bool loses_commits = false;
 
   bool is_for(const std::string& database) const;

@@ -20,7 +20,7 @@ struct fault_proxy::link {
   int client = -1;
   int server = -1;
   std::atomic<bool> loses_reply{false};
-  // Once bytes of a direction were dropped, no later ones arrive: TCP has no gaps.
+  // Once bytes of a direction were dropped, no later bytes are passed on: TCP has no gaps.
   bool lost_up = false, lost_down = false;
   std::atomic<int> ended{0};  // directions
   std::jthread up, down;
@@ -45,7 +45,7 @@ int checked(int result, const char* what) {
   return result;
 }
 
-// -1: nobody listens.
+// Returns -1 if nobody listens.
 int connect_to(const std::string& server) {
   const bool is_path = server.starts_with('/');
   const int made = ::socket(is_path ? AF_UNIX : AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
@@ -75,7 +75,7 @@ bool send_all(int to, std::string_view bytes) {
   return true;
 }
 
-// The bytes decide nothing here that a seed could repeat, so the choice need not be seeded either.
+// A seed could not repeat what depends on the bytes, so the choice need not be seeded either.
 int any(int from, int to) {
   thread_local std::mt19937 random{std::random_device{}()};
   return std::uniform_int_distribution{from, to}(random);
@@ -130,7 +130,7 @@ void fault_proxy::start(int client) {
 }
 
 void fault_proxy::end(link& one) {
-  // The other direction may still have something to say after a half-close.
+  // After a half-close the other direction may still carry something.
   if (++one.ended == 2) one.shut(SHUT_RDWR);
 }
 

@@ -1,4 +1,4 @@
-// A door to a server that breaks the connections through it: each fault of a network, at will.
+// A proxy that breaks the connections to a server: each fault of a network, at will.
 #pragma once
 
 #include <atomic>
@@ -11,14 +11,14 @@
 
 namespace rowlock::test {
 
-// What happens to the bytes.
+// What the proxy does with the bytes.
 enum class carrying {
   all,
   late,          // each part waits 10 to 80 ms
   nothing_up,    // what clients send does not arrive; the connections stay
   nothing_down,  // what the server sends does not arrive
   nobody,        // new connections are closed at once
-  lose_a_reply,  // a reply is thrown away, at best that to a COMMIT, and its connection is cut
+  lose_a_reply,  // a reply is dropped, if possible that to a COMMIT, and its connection is cut
 };
 
 // Listens on a port of 127.0.0.1. Members throw std::runtime_error.
@@ -35,7 +35,7 @@ class fault_proxy {
   void carry(carrying what) { what_ = what; }
   // Ends every connection in both directions.
   void cut();
-  // Ends every connection in one direction, which each chooses for itself.
+  // Ends every connection in one direction, chosen at random for each.
   void half_close();
   std::int64_t lost_replies() const noexcept { return lost_replies_; }
 

@@ -25,7 +25,8 @@ std::int64_t fill_disk(scene& now) {
   return history_recorder::now();
 }
 
-// Until the server needs more space than there is. PostgreSQL's log takes it all, and PostgreSQL ends by itself.
+// Writes until the server needs more space than there is. PostgreSQL's log takes all of it, and PostgreSQL ends by
+// itself.
 void use_up(sql_session& session, bool is_postgres) {
   try {
     for (int round = 0; round < 100; ++round) {
@@ -44,7 +45,7 @@ std::int64_t fill_disk_of_server(scene& now) {
   auto session = now.where.session();
   if (!is_postgres) session->run("CREATE TABLE ballast (text longtext NOT NULL)");
   now.where.disk().fill();
-  // Otherwise only files that grow are concerned.
+  // If the server does not use up the space, the full disk affects only files that grow.
   if (now.random() % 3 != 0) use_up(*session, is_postgres);
   pause(now.any(now.ttl / 2, now.ttl * 3 / 2));
   begin_step("make room on the server's disk");

@@ -17,14 +17,14 @@ class histories {
  public:
   explicit histories(std::filesystem::path folder) : folder_{std::move(folder)} {}
 
-  // Reads what was written since. Throws history::bad_history.
+  // Reads the lines that were written since the last call. Throws history::bad_history.
   void read();
 
-  // In the order in which they were read.
+  // All events, in the order in which they were read.
   const std::vector<history::event>& events() const noexcept { return events_; }
-  // When somebody first wrote under the lock and released it, at or after that time.
+  // The first time, not before `since`, at which somebody wrote under the lock and released it.
   std::optional<std::int64_t> first_work(const std::string& name, std::int64_t since) const;
-  // Processes that were granted a mutex and have not begun to release it.
+  // The processes that were granted a mutex and have not begun to release it.
   std::set<std::string> holders() const;
   std::int64_t count(const std::string& op) const;
   std::int64_t highest_token() const noexcept { return highest_token_; }
@@ -34,7 +34,7 @@ class histories {
   void take(const history::event& now);
 
   const std::filesystem::path folder_;
-  std::map<std::string, std::streamoff> read_;  // by file
+  std::map<std::string, std::streamoff> read_;  // the position in each file
   std::vector<history::event> events_;
   std::map<std::string, std::vector<std::int64_t>> work_;    // by name
   std::map<std::string, std::set<std::string>> open_holds_;  // by process; of each that has written

@@ -63,7 +63,7 @@ class actor {
     }
     if (!held) return book_.failed(name, name_, call);
     valid_at_ = book_.granted(held, name_, call, capacity);
-    // A fault shall find one that has yet to write.
+    // A fault must have time to meet a holder that has yet to write.
     stay(held, settings_.fault == planted::unguarded ? 60 : any(1, 8));
     if (any(1, 5) == 1) look(name);
     const auto written = write(held, shares);
@@ -79,7 +79,7 @@ class actor {
     return mutexes_.at(static_cast<std::size_t>(which)).try_acquire_for(limit, how);
   }
 
-  // Holds it for a while and remembers when it was valid for the last time.
+  // Keeps the hold for a while, and remembers when the hold was valid for the last time.
   void stay(const hold& held, int milliseconds) {
     for (int left = milliseconds; left > 0; --left) {
       const auto at = history_recorder::now();
@@ -97,7 +97,7 @@ class actor {
     }
   }
 
-  // False: it is not known to be written.
+  // Writes under the hold. False: the write may not have happened.
   bool write(const hold& held, bool shares) {
     try {
       if (!session_) session_ = sql_session::open(settings_.application_url);
@@ -124,7 +124,8 @@ class actor {
       } else if (refusal.code() != errc::hold_lost) {
         note(refusal, held.name());
       } else {
-        // Its owner must know of the loss before the lock is granted again. So the guard must not know first.
+        // The holder must know of the loss before the lock is granted again. So the guard must not be the first to
+        // know.
         book_.notes(held.valid() ? "unaware" : "refused", held);
       }
     } catch (const std::exception&) {
@@ -162,7 +163,7 @@ client connect_patiently(const load_settings& settings, history_recorder& book) 
   how.log = [file, &book, &settings](log_level level, std::string_view text) {
     const auto now = std::chrono::system_clock::now().time_since_epoch() / 1ms;
     if (level != log_level::debug) *file << now << ' ' << text << std::endl;
-    // Places in queues are lost with it, which the history does not show otherwise.
+    // With its lease a client loses its places in queues, which the history does not show otherwise.
     if (text.starts_with("lease ") && text.find(" is lost") != std::string_view::npos) {
       book.notes("lease-lost", settings.semaphore());
     }
@@ -231,14 +232,15 @@ load_settings load_of(const std::vector<std::string>& words) {
 }
 
 int run_load(const load_settings& settings) try {
-  // Before any thread, so that all of them leave the signal to this one.
+  // The signal is blocked before any thread is made, so that all threads leave it to this one.
   sigset_t end;
   sigemptyset(&end);
   sigaddset(&end, SIGTERM);
   ::pthread_sigmask(SIG_BLOCK, &end, nullptr);
   ::signal(SIGPIPE, SIG_IGN);
 
-  // Its ttl is that of the checker's rules, which must not take a slow machine for a fault.
+  // The history's ttl is the one by which the checker judges; it is longer, so that a slow machine is not taken for a
+  // fault.
   history_recorder book{settings.folder, settings.ttl + 5s};
   auto db = connect_patiently(settings, book);
   {

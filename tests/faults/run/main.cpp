@@ -1,4 +1,4 @@
-// rowlock_faults: breaks real servers under load. docs/correctness.md, "Real faults". scripts/faults starts it.
+// rowlock_faults breaks real servers under load; scripts/faults starts it. See docs/correctness.md, "Real faults".
 #include "row.hpp"
 #include "step.hpp"
 
@@ -13,7 +13,7 @@ namespace {
 
 using namespace rowlock::test;
 
-// Of one row.
+// How many violations of one row are described.
 constexpr std::size_t most_described = 5;
 
 struct job {
@@ -55,7 +55,7 @@ std::string today() {
   return text;
 }
 
-// Returns the number of violations.
+// Runs the jobs, and returns the number of violations.
 std::size_t make_matrix(const std::vector<job>& jobs, const row_settings& settings, std::int64_t seconds) {
   std::cout << "Made on " << today() << " by `scripts/faults --seed " << settings.seed << " --seconds "
             << seconds << "`.\n\n"
@@ -63,7 +63,7 @@ std::size_t make_matrix(const std::vector<job>& jobs, const row_settings& settin
   std::optional<site> where;
   std::size_t violations = 0;
   for (const auto& [database, what] : jobs) {
-    // After a violation nothing is known of the server.
+    // After a violation the state of the server is unknown, so the next job gets a new site.
     if (!where || where->database() != database || where->has() != what.needs) {
       where.reset();
       where.emplace(database, what.needs);

@@ -40,7 +40,7 @@ std::int64_t step_clock(scene& now, int direction) {
   return history_recorder::now();
 }
 
-// As docs/operations.md says, except that clients that cannot connect need not be stopped.
+// Restores as docs/operations.md says, except that clients that cannot connect need not be stopped.
 std::int64_t restore_backup(scene& now) {
   auto& server = now.where.server();
   begin_step("back the server up");
@@ -67,7 +67,7 @@ std::vector<fault> mode_faults() {
        {"postgres", "mariadb", "mysql"},
        false,
        be_read_only,
-       // The guard throws error(database) for all that the server refuses.
+       // The guard throws error(database) for everything that the server refuses.
        {"read_only", "database"}},
       {"fail-over",
        "SIGKILL of a primary; its synchronous standby is promoted",
@@ -103,7 +103,7 @@ std::vector<fault> mode_faults() {
        {"postgres", "mariadb", "mysql"},
        false,
        [](scene& now) { return step_clock(now, 1); },
-       // A waiter whose lease has ended requests again before it knows.
+       // A waiter whose lease has ended may request again before it learns of that.
        {"exclusion", "unaware", "order"},
        equipment::clock},
       {"clock-back",

@@ -11,7 +11,7 @@ namespace rowlock::test {
 
 namespace {
 
-// Where Debian has it; other systems have it in the second place.
+// Debian has the program in the first place, other systems in the second.
 constexpr const char* places[] = {"/usr/sbin/pgbouncer", "/usr/bin/pgbouncer"};
 
 std::string program() {

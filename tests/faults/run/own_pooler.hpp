@@ -12,12 +12,13 @@ class own_pooler {
  public:
   static bool is_installed();
 
-  // In transaction mode. server: the folder of the server's Unix socket. Throws std::runtime_error, like every member.
+  // Runs in transaction mode. server: the folder of the server's Unix socket. Throws std::runtime_error, like every
+  // member.
   explicit own_pooler(const std::string& server);
 
   const std::string& url() const noexcept { return url_; }
-  void start();  // returns when it answers
-  // Ends it, and with it every connection through it.
+  void start();  // returns when the pooler answers
+  // Ends the pooler, and with it every connection through it.
   void end(int signal);
 
  private:

@@ -47,8 +47,8 @@ void strike_again_and_again(scene& now, const fault& what, const row_settings& s
   } while (std::chrono::steady_clock::now() < end);
 }
 
-// A process of the server that ended without being asked to. PostgreSQL then restarts, and clients see no more
-// than lost connections.
+// Describes a process of the server that ended unasked. PostgreSQL then restarts, and clients see only lost
+// connections.
 std::string crash_in(const std::string& log) {
   std::istringstream lines{log};
   for (std::string line; std::getline(lines, line);) {
@@ -71,7 +71,7 @@ row_result make_row(site& where, const fault& what, const row_settings& settings
   load.folder = of_row.path().string();
   if (!settings.keep.empty()) {
     load.folder = settings.keep + '/' + what.name + '-' + where.database();
-    // Histories of two runs would be taken for one.
+    // The histories of two runs in one folder would be taken for one.
     if (!std::filesystem::create_directories(load.folder)) throw std::runtime_error(load.folder + " exists");
   }
   load.ttl = settings.ttl;
@@ -94,7 +94,7 @@ row_result make_row(site& where, const fault& what, const row_settings& settings
       throw;
     } catch (const std::exception& failure) {
       made.violations.push_back(failure.what());
-      // Or nothing would answer.
+      // While the site stands still, nothing would answer.
       where.go_on();
       all.abandon();
     }
@@ -109,7 +109,7 @@ row_result make_row(site& where, const fault& what, const row_settings& settings
   } catch (const std::exception& failure) {
     made.violations.push_back(failure.what());
   }
-  // Other faults end processes of the server, or a full disk does.
+  // Other faults end processes of the server themselves, or a full disk ends them.
   if (where.has() == equipment::clock) {
     const auto crash = crash_in(where.server_log());
     if (!crash.empty()) made.violations.push_back("the server crashed by itself: " + crash);

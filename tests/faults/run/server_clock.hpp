@@ -1,5 +1,5 @@
-// The clock of servers that are started while a server_clock::preload lives: the system's, ahead of it or behind
-// it by whole seconds.
+// The clock of servers that are started while a server_clock::preload lives: the system's clock, shifted by whole
+// seconds.
 #pragma once
 
 #include <atomic>
@@ -11,13 +11,13 @@ namespace rowlock::test {
 
 class server_clock {
  public:
-  // file: it is made, and every user may read it. The clock begins at the system's. Throws std::runtime_error.
+  // Makes `file`, which every user may read. The clock begins at the system's. Throws std::runtime_error.
   explicit server_clock(const std::string& file);
   ~server_clock();
   server_clock(const server_clock&) = delete;
   server_clock& operator=(const server_clock&) = delete;
 
-  // One step, which the servers see at once. Negative: behind.
+  // Sets how far the clock is ahead, in one step, which the servers see at once. Negative: behind.
   void set_ahead(std::chrono::seconds by) noexcept { ahead_->store(by.count()); }
   std::chrono::seconds ahead() const noexcept { return std::chrono::seconds{ahead_->load()}; }
 

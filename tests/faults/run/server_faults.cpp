@@ -37,7 +37,7 @@ std::int64_t stop_server(scene& now) {
   return history_recorder::now();
 }
 
-// Single connections of rowlock and of the application, one after the other.
+// Ends single connections of rowlock and of the application, one after the other.
 std::int64_t kill_connections(scene& now) {
   auto session = now.where.session();
   const bool is_postgres = now.where.database() == "postgres";
@@ -53,7 +53,7 @@ std::int64_t kill_connections(scene& now) {
       try {
         session->run(is_postgres ? "SELECT pg_terminate_backend(" + id + ")" : "KILL " + id);
       } catch (const std::exception&) {
-        // It has ended by itself.
+        // The connection has ended by itself.
       }
     }
     pause(now.any(5ms, 80ms));
@@ -64,7 +64,7 @@ std::int64_t kill_connections(scene& now) {
 }  // namespace
 
 std::vector<fault> server_faults() {
-  // PostgreSQL may forget the latest places in queues and releases; they are made again.
+  // PostgreSQL may forget the latest places in queues and the latest releases; clients then repeat them.
   const std::vector<std::string> forgotten{"order", "orphan"};
   return {
       {"server-killed", "SIGKILL of every process of the server; it is started again", servers, false,

@@ -50,10 +50,10 @@ const char* missing_for(equipment what) {
 
 site::site(const std::string& database, equipment what) : database_{database}, has_{what} {
   begin_step("start " + database);
-  // The server's user reads it.
+  // The server's user must be able to read the folder.
   std::filesystem::permissions(folder_.path(), std::filesystem::perms{0755});
   if (has_ == equipment::small_disk) {
-    // The log alone of MariaDB takes 96 MB; MySQL's, with its binary log and its dictionary, more than 500.
+    // MariaDB's log alone takes 96 MB; MySQL with its binary log and its dictionary more than 500.
     disk_.emplace(folder_.path(), database == "mysql"      ? "896m"
                                   : database == "mariadb"  ? "192m"
                                   : database == "postgres" ? "64m"
@@ -97,7 +97,7 @@ void site::start_postgres() {
 void site::start_mysql() {
   server_ = disk_ ? make_own_mysql(database_, {}, folder_.path()) : make_own_mysql(database_);
   url_ = server_->url();
-  // As an ordinary user, to whom read_only applies. Its connections are logged in later.
+  // The clients connect as an ordinary user, to whom read_only applies. Their connections are made later.
   const std::string strong = database_ == "mysql" ? "SUPER, CONNECTION_ADMIN" : "READ ONLY ADMIN";
   session()->run("REVOKE " + strong + " ON *.* FROM rowlock@'%'");
   // mysql://rowlock:rowlock@127.0.0.1:PORT/rowlock_test
@@ -119,7 +119,7 @@ void site::start_cluster() {
 std::vector<site::place> site::places(bool proxied) const {
   const auto& url = proxied ? proxied_url_ : url_;
   if (!nodes_) return {{url, url_}, {url, url}};
-  // Each begins with a node of its own. mysql://rowlock:rowlock@127.0.0.1:PORT/rowlock_test
+  // The URL of each place begins with another node. mysql://rowlock:rowlock@127.0.0.1:PORT/rowlock_test
   const auto address = [this](int node) {
     const auto one = nodes_->url(node);
     return one.substr(one.find('@') + 1, one.rfind('/') - one.find('@') - 1);

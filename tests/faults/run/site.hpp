@@ -23,12 +23,12 @@ enum class equipment {
   nothing,
   asynchronous_standby,  // PostgreSQL
   synchronous_standby,
-  clock,       // the server's own
+  clock,       // the server's own clock
   small_disk,  // with the database's files on it
   pooler,      // PgBouncer
   cluster,     // of three Galera nodes
 };
-// Whether this machine has it; if not, what is missing.
+// Whether this machine has the equipment.
 bool is_available(equipment what);
 const char* missing_for(equipment what);
 
@@ -39,22 +39,22 @@ class site {
 
   const std::string& database() const noexcept { return database_; }
   equipment has() const noexcept { return has_; }
-  // With a standby it names both servers, of a cluster all nodes.
+  // The URL names both servers of a standby's pair, and all nodes of a cluster.
   const std::string& url() const noexcept { return url_; }
-  // The same through the pooler if there is one, or else through the proxy. Not for SQLite or a cluster.
+  // The URL through the pooler if there is one, or else through the proxy. Not for SQLite or a cluster.
   const std::string& proxied_url() const noexcept { return proxied_url_; }
   own_server& server() { return *server_; }
   fault_proxy& proxy() { return *proxy_; }
   small_disk& disk() { return *disk_; }
   own_pooler& pooler() { return *pooler_; }
   cluster& nodes() { return *nodes_; }
-  // Where the workers connect, in turn: rowlock's connections and the application's own.
+  // A place where workers connect, in turn: URLs for rowlock's connections and for the application's own.
   struct place {
     std::string url;
     std::string application_url;
   };
   std::vector<place> places(bool proxied) const;
-  // What its own server has written into its log; empty if it has no server of its own.
+  // The log of the site's own server; empty if the site has none.
   std::string server_log() const { return server_ ? server_->said() : std::string{}; }
   // Ends a standstill, so that everything answers again.
   void go_on();
@@ -63,11 +63,11 @@ class site {
 
   // Makes a standby of the server, and waits until it follows.
   void add_standby();
-  // Kills the server and promotes the standby, which then is the server. For this time before, the standby gets
-  // nothing: an asynchronous one does not know what was committed.
+  // Kills the server and promotes the standby, which then is the server. For the time `behind` before that, the standby
+  // receives nothing: an asynchronous one does not know what was committed then.
   void fail_over(std::chrono::milliseconds behind);
 
-  // The database's own account of rowlock's rows: the first column of the first row. @ stands for the prefix.
+  // The first column of the first row that a query gives. @ stands for the prefix.
   std::int64_t number(const std::string& sql);
   std::unique_ptr<sql_session> session() const;
 

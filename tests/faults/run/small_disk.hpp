@@ -1,4 +1,4 @@
-// A disk of some megabytes, which can be filled. It needs root.
+// A disk of some megabytes, which can be filled. Needs root.
 #pragma once
 
 #include <filesystem>
@@ -8,11 +8,11 @@ namespace rowlock::test {
 
 class small_disk {
  public:
-  // Whether this process may mount one. The first call gives the process mounts of its own, so call it before any
-  // other thread is started.
+  // Whether this process may mount such a disk. The first call gives the process mounts of its own, so call it before
+  // any other thread is started.
   static bool can_be_made();
 
-  // Mounts it on an existing folder. size: as mount has it, "8m". Throws std::runtime_error, like every member.
+  // Mounts the disk on an existing folder. size: as for mount, "8m". Throws std::runtime_error, like every member.
   small_disk(std::filesystem::path folder, const std::string& size);
   ~small_disk();
   small_disk(const small_disk&) = delete;

@@ -14,7 +14,7 @@ namespace {
 
 volatile std::sig_atomic_t caught = 0;
 std::chrono::seconds longest{0};
-// Read by a signal handler, so it is no string.
+// A signal handler reads the text, so it is no std::string.
 char last_words[256];
 
 void set_alarm(std::chrono::seconds in) {

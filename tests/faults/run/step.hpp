@@ -16,14 +16,14 @@ class interrupted : public std::runtime_error {
   using std::runtime_error::runtime_error;
 };
 
-// From now on these signals end the current wait. A step that is not a wait ends the program with its name after
-// this time; the processes that were started end with the program.
+// From now on SIGINT, SIGTERM and SIGHUP end the current wait. A step that is not a wait ends the program with its name
+// after this time; the processes that were started end with the program.
 void end_on_signals(std::chrono::seconds longest_step);
 
-// Names what follows, for the reader of a hang.
+// Names the step that follows, for the reader of a hang.
 void begin_step(const std::string& what);
 
-// Throws std::runtime_error with these words after the limit, and interrupted.
+// Waits until is_so. Throws std::runtime_error with the text `what` after the limit, and interrupted.
 void until(const std::string& what, const std::function<bool()>& is_so,
            std::chrono::milliseconds limit = 60s);
 

@@ -1,4 +1,4 @@
-// The command's parsers stand beside what connects. The fuzz targets never do.
+// The sources of the command's parsers call functions that connect. The fuzz targets never reach these.
 #include <rowlock/client.hpp>
 
 #include <stdexcept>

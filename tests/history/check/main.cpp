@@ -1,4 +1,4 @@
-// rowlock-check: checks histories that processes have written. docs/correctness.md, "The history checker".
+// rowlock-check checks histories that processes have written. See docs/correctness.md, "The history checker".
 #include "excerpt.hpp"
 
 #include <CLI/CLI.hpp>
