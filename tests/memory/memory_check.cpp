@@ -15,7 +15,8 @@ namespace {
   throw error(errc::internal, fmt::format("a change of \"{}\" {}", before.row.name, why));
 }
 
-// Of a hold that another process takes on, by an id of its own: the lease that it stood on ends with that.
+// Whether the change ends the lease. If another process takes on a hold under an id of its own, the hold's former lease
+// ends.
 bool ends(const lock_change& change, const lease_id& lease) {
   return std::ranges::count(change.end_leases, lease) > 0;
 }
@@ -27,7 +28,7 @@ struct permits_after {
 
 permits_after check_permits(const lock_view& before, const lock_change& change) {
   permits_after after{.weight = before.unread_weight};
-  // Those who passed a barrier together have one token, and take nothing.
+  // The members that passed a barrier together have one token, and take no capacity.
   const bool gathered = before.row.kind == model::lock_kind::barrier;
   std::vector<model::permit> left;
   for (const auto& one : before.permits) {
@@ -40,7 +41,7 @@ permits_after check_permits(const lock_view& before, const lock_change& change) 
     const bool moved = std::ranges::any_of(before.permits, [&](const auto& one) {
       const bool taken_on =
           std::ranges::count(change.remove_permits, one.permit.hold) > 0 && ends(change, one.permit.lease);
-      // A hold may give back a part of what it has.
+      // A hold may give back a part of its weight.
       const bool is_same_share =
           one.permit.weight == added.weight ||
           (has_same(one.permit) && one.permit.lease == added.lease && one.permit.weight > added.weight);

@@ -54,7 +54,7 @@ void memory_call::break_off() {
 }
 
 memory_server::memory_server()
-    // Later than 2026-01-01, where epochs begin.
+    // The clock begins after 2026-01-01, where epochs begin.
     : clock_{std::chrono::sys_days{std::chrono::year{2026} / 7 / 1}.time_since_epoch()} {}
 
 std::unique_ptr<database> memory_server::open() {
@@ -278,7 +278,7 @@ void memory_server::transact(const std::function<void(memory_transaction&)>& wor
   transact_locked(work, &there);
 }
 
-// At a node that is behind: with the tables that the node has.
+// Runs the transaction at a node that is behind, with the node's tables.
 void memory_server::transact_locked(const std::function<void(memory_transaction&)>& work,
                                     memory_node* behind) {
   std::optional<memory_tables> made;
@@ -320,7 +320,7 @@ void memory_server::announce(const wakeup& told) {
 void memory_server::break_sessions() {
   for (memory_session* session : sessions_) session->broken_ = true;
   for (memory_node& node : nodes_) node.catch_up();
-  // The rivals' transactions are gone with their connections.
+  // The connections of the rivals are gone, and their transactions with them.
   locked_rows_.clear();
   guards_.clear();
   changed_.notify_all();

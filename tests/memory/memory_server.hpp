@@ -1,5 +1,5 @@
-// A database server for tests: one set of tables that any number of sessions share, a clock that stands still
-// until it is told to move, rivals that lock rows, and faults. What the store verbs mean in it is the
+// A database server for tests: one set of tables that any number of sessions share, a clock that stands still until a
+// test moves it, rivals that lock rows, and faults. The meaning of the store's verbs in this server is the
 // specification of the seam (memory_session.cpp).
 //
 // Thread safety: every member may be called from any thread. Hooks run under no lock.
@@ -23,8 +23,8 @@ namespace rowlock::store {
 class memory_server;
 class memory_session;
 
-// One verb on its way, as a hook sees it. A hook may throw any error: before the verb, nothing has happened;
-// after it, the answer is lost. After error(unreachable) the session is broken.
+// One call of a verb, as a hook sees it. A hook may throw any error: before the verb, nothing has happened; after it,
+// the answer is lost. After error(unreachable) the session is broken.
 struct memory_call {
   enum class phase { before, after };
 
@@ -35,9 +35,10 @@ struct memory_call {
   bool ghost = false;
   bool broken_off = false;  // guarded by the server's mutex
   memory_node::moment sent{};
-  std::uint64_t number = 0;  // for the hook, which may number its calls
+  std::uint64_t number = 0;  // a hook may number its calls here
 
-  // Its node was behind the others when it was sent. Before the verb a hook may let it wait for that, or fail.
+  // Whether the node was behind the others when the verb was sent. Before the verb a hook may let it wait for the node,
+  // or fail.
   bool at_node_behind() const { return sent.tables != nullptr; }
 
   bool before(std::string_view name) const { return at == phase::before && verb == name; }
@@ -45,9 +46,9 @@ struct memory_call {
 
   // Waits until memory_server::unblock(), or until interrupt(), which ends it with error(unreachable).
   void block();
-  // Waits that long, or until interrupt(), which ends it in the same way.
+  // Waits that long, or until interrupt(), which ends the wait with error(unreachable).
   void pause(std::chrono::nanoseconds length);
-  // Any thread: a connect that is blocked fails.
+  // Lets a connect that is blocked fail. Any thread may call it.
   void break_off();
   // Before a verb: its caller gets error(unreachable) with outcome_unknown, and the verb happens later, at
   // memory_server::run_ghosts(), unless end_ghost() has ended its backend by then. Not for edit.
@@ -57,20 +58,20 @@ struct memory_call {
   bool is_broken() const;  // Requires: the server's mutex.
 };
 
-// The connection broke; in doubt: the verb may have happened.
+// Reports a broken connection. in_doubt: the verb may have happened.
 [[noreturn]] void throw_unreachable(bool in_doubt = true);
 
-// What a transaction works on.
+// The state on which a transaction works.
 struct memory_transaction {
   memory_tables& tables;
   std::string& marker;
   const std::string& identity;
   const std::set<std::string>& locked_rows;
-  const std::multimap<std::string, hold_id>& guards;  // by name: the holds that are relied on
+  const std::multimap<std::string, hold_id>& guards;  // by name: the holds on which guarded transactions rely
   timestamp now{0};
-  bool wrote = false;  // nothing was written: nothing is remembered
+  bool wrote = false;  // false: nothing was written, so nothing is remembered
   durability how = durability::durable;
-  std::vector<wakeup> told{};  // are sent when it has committed
+  std::vector<wakeup> told{};  // wake-ups that are sent after the commit
 
   bool is_recorded_server() const { return identity == tables.recorded_identity; }
   bool is_guarded(const std::string& name, const hold_id& hold) const {
@@ -96,52 +97,52 @@ class memory_server : public std::enable_shared_from_this<memory_server> {
  public:
   static std::shared_ptr<memory_server> create() { return std::shared_ptr<memory_server>{new memory_server}; }
 
-  // A database over this server, as many as there are clients.
+  // Opens a database on this server, once for each client.
   std::unique_ptr<database> open();
 
   // -- time --
   void advance(std::chrono::microseconds by);
   // From now on the clock also moves by itself, with CLOCK_BOOTTIME.
   void let_time_pass();
-  // The same with a clock of the test's.
+  // From now on the clock follows a clock of the test's.
   void let_time_pass(std::function<timestamp()> by);
   void expire(const lease_id& lease, std::chrono::microseconds ago = std::chrono::seconds{1});
   void age(const std::string& name, std::chrono::microseconds unused_for);
-  // A later version's lock, of a kind that this one does not know.
+  // Adds a later version's lock, of a kind that this version does not know.
   void make_unknown(const std::string& name);
-  // Somebody deletes the lock's row, and all that refers to it.
+  // Deletes the lock's row and everything that refers to it, as somebody may do by hand.
   void delete_lock(const std::string& name);
 
   // -- rivals --
-  // Somebody else's transaction has the row locked: it is skipped.
+  // A rival's transaction locks the row: the verbs skip it.
   void lock_row(const std::string& name);
   void unlock_row(const std::string& name);
-  // The same for the row of a lease: kill skips it.
+  // A rival's transaction locks the row of a lease: kill skips it.
   void lock_row(const lease_id& lease) { lock_row(lease.to_string()); }
   void unlock_row(const lease_id& lease) { unlock_row(lease.to_string()); }
-  // A guarded transaction holds the row, and the hold's permit where it is one: these cannot be replaced, and
-  // release skips them. False: the hold does not stand, or somebody has the row.
+  // A guarded transaction locks the row, and the hold's permit where it has one: neither can be replaced, and release
+  // skips them. False: the hold does not stand, or somebody has locked the row.
   bool guard(const std::string& name, const hold_id& hold);
-  void unguard(const std::string& name);  // ends the latest
-  // Commits the guarded transaction of that hold. False: its connection was lost, and it is rolled back.
+  void unguard(const std::string& name);  // ends the latest guarded transaction
+  // Commits the guarded transaction of that hold. False: its connection was lost, so it is rolled back.
   bool end_guard(const std::string& name, const hold_id& hold);
 
   // -- a cluster --
-  // Sessions that connect from now on lead to so many nodes of one cluster in turn.
+  // Sessions that connect from now on lead to the nodes of one cluster of this size, in turn.
   void make_cluster(std::size_t nodes);
-  // From now on the node lags behind the others: it applies no more of their commits than the seam demands. Each verb
-  // sees there what was committed before it was called, or a later state that the node has. What it writes is
-  // compared with the latest commits: if another node has changed one of the same rows since, it fails with
+  // From now on the node lags behind the others: it applies no more of their commits than the seam demands. A verb at
+  // this node sees what was committed before it was called, or a later state that the node has. What the verb writes is
+  // compared with the latest commits: if another node has changed one of the same rows since, the verb fails with
   // error(contention).
   void fall_behind(std::size_t node);
-  // The node has applied everything.
+  // Lets the node apply everything.
   void catch_up(std::size_t node);
 
-  // From now on it tells nobody of changes: sessions hear of them by asking. For clients opened after this.
+  // From now on the server sends no wake-ups: sessions hear of changes by asking. For databases opened after this call.
   void tell_nobody();
-  // As InnoDB: a commit can be read before it is on disk. Clients then call make_durable.
+  // As on InnoDB, a commit can be read before it is on disk. Clients then call make_durable.
   void show_commits_early();
-  // Nor does it count them: to each question the answer is wakeup_poll::unknown.
+  // The server does not count changes either: it answers wakeup_poll::unknown to each question.
   void count_nothing();
 
   // -- faults --
@@ -150,27 +151,27 @@ class memory_server : public std::enable_shared_from_this<memory_server> {
   void unblock();  // lets every blocked call go on
   std::size_t blocked() const;
   void run_ghosts();
-  // Makes backend() name its session, so that ghosts can be ended.
+  // Gives each session's backend a name in backend(), so that ghosts can be ended.
   void name_backends();
   // Remembers the tables before each commit from now on, for crash and fail_over to go back to.
   void keep_history();
   // The server crashed and came back: the marker is empty, connections are gone and, if asked for, so is what
   // was committed asynchronously after the last durable commit.
   void crash(bool lose_asynchronous = false);
-  // The identity is not the recorded one any more; connections stay.
+  // The server's identity differs from the recorded one; connections stay.
   void change_identity(const std::string& identity);
-  // Another server took over; the last commits may be lost.
+  // Another server takes over; the last commits may be lost.
   void fail_over(const std::string& identity, std::size_t lost_commits = 0);
   void lose_marker();
 
-  // The next wake-ups reach nobody.
+  // The next `count` wake-ups reach nobody.
   void lose_wakeups(std::size_t count);
-  // Null: nobody.
+  // Null: nobody observes.
   void observe(memory_observer* observer);
 
-  // How many holds were looked for, by all find()s.
+  // How many holds all calls of find() have looked for.
   std::size_t asked_about() const noexcept { return asked_about_.load(); }
-  // Connections that are open.
+  // The number of open connections.
   std::size_t sessions() const;
   // A copy of all tables, for tests that look at rows.
   memory_tables snapshot() const;
@@ -193,9 +194,9 @@ class memory_server : public std::enable_shared_from_this<memory_server> {
 
   timestamp now() const;  // Requires: mutex_ is held.
   void call_hook(memory_call& call);
-  // A verb is sent to that node.
+  // Called when a verb is sent to that node.
   memory_node::moment send(std::size_t node) const;
-  // It is executed there.
+  // Executes the transaction at that node.
   void transact(const std::function<void(memory_transaction&)>& work, std::size_t node,
                 const memory_node::moment& sent);
   void transact_locked(const std::function<void(memory_transaction&)>& work, memory_node* behind = nullptr);

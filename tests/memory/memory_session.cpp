@@ -32,7 +32,8 @@ void raise_epoch_above(memory_transaction& transaction, token above) {
   transaction.wrote = true;
 }
 
-// Those that had expired when another was renewed, or a day ago, are dead and stay so.
+// Lengthens the leases for a new server. Leases that had expired when another one was renewed, or a day ago, are dead
+// and stay so.
 void lengthen_leases(memory_transaction& transaction) {
   for (auto& [id, lease] : transaction.tables.leases) {
     if (lease.expires_at > transaction.now - 24h) lease.expires_at = transaction.now + lease.record.ttl;
@@ -149,7 +150,7 @@ void memory_session::note_failure() {
     if (failure.code() == errc::internal && server_->observer_ != nullptr)
       server_->observer_->refused(failure.what());
   } catch (...) {
-    // The caller sees it.
+    // The caller sees the failure.
   }
 }
 
@@ -195,7 +196,7 @@ void memory_session::set_skew(std::chrono::milliseconds skew) {
 
 void memory_session::create_lease(const lease_record& lease) {
   run("create_lease", [lease](memory_transaction& transaction) {
-    // Sent again after a lost answer it renews, but revives nothing.
+    // If the request is sent again after a lost answer, it renews the lease, but does not revive one that was killed.
     auto& stored =
         transaction.tables.leases.try_emplace(lease.id, memory_lease{lease, timestamp::max()}).first->second;
     if (stored.expires_at <= transaction.now)

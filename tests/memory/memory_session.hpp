@@ -15,7 +15,7 @@
 
 namespace rowlock::store {
 
-// As an edit writes them.
+// Adds the lines of history that an edit writes.
 void add_history(memory_transaction& transaction, const std::string& name, const lock_change& change);
 
 class memory_session final : public session, public history_verbs {
@@ -83,7 +83,7 @@ class memory_session final : public session, public history_verbs {
 
   void throw_if_broken();
 
-  // Runs a verb with the hook before and after it. work owns its arguments, for a ghost outlives call and
+  // Runs a verb with the hook before and after it. work owns its arguments, because a ghost outlives the call and the
   // session.
   template <class Work>
   auto run(std::string_view verb, Work work) {
@@ -124,7 +124,7 @@ class memory_session final : public session, public history_verbs {
   // Guarded by the server's mutex.
   std::set<lease_id> listens_for_;
   std::vector<hold_id> heard_;    // as wakeup::granted
-  std::vector<hold_id> granted_;  // of what wait() has told last
+  std::vector<hold_id> granted_;  // the grants that the last wait() has told
   bool woken_ = false;
   bool broken_ = false;
 };

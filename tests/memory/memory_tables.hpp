@@ -50,7 +50,7 @@ struct memory_history_line {
   bool operator==(const memory_history_line&) const = default;
 };
 
-// The marker is not here: it does not survive a crash.
+// The tables of the database without the marker, which does not survive a crash.
 struct memory_tables {
   std::map<lease_id, memory_lease> leases;
   std::map<std::string, memory_lock> locks;

@@ -17,7 +17,7 @@ std::chrono::milliseconds in_milliseconds(timestamp duration) {
   return std::chrono::floor<std::chrono::milliseconds>(duration);
 }
 
-// In the order of their grants.
+// The permits in the order of their grants.
 std::vector<const memory_permit*> permits_of(const memory_transaction& transaction, const std::string& name) {
   std::vector<const memory_permit*> result;
   const auto found = transaction.tables.permits.find(name);
@@ -119,7 +119,7 @@ hold_status status_of(const memory_transaction& transaction, const hold_query& q
   status.fair = row.fair;
 
   const memory_lease* holder = row.lease ? transaction.tables.find_lease(*row.lease) : nullptr;
-  // A hold whose lease is dead is none, whatever the row still says.
+  // A hold whose lease is dead does not count, whatever the row still says.
   if (holder && row.hold == query.hold) {
     status.state = hold_status::where::held;
     status.token = row.token;

@@ -1,4 +1,4 @@
-// What verbs read and answer, from one state of the tables.
+// What verbs read and answer, computed from one state of the tables.
 #pragma once
 
 #include "memory/memory_server.hpp"

@@ -9,10 +9,10 @@ using testing::HasSubstr;
 using testing::IsEmpty;
 using testing::SizeIs;
 
-// psql and sqlite3 stand for other tools that run rowlock's files as they are.
+// psql and sqlite3 stand in for other tools that run rowlock's files as they are.
 class adopt_test : public migrate_test {
  protected:
-  // Expects one line for each migration, and what each says.
+  // Expects one line for each migration, each of which matches.
   template <typename Matcher>
   void expect_each_line(const Matcher& matcher) {
     EXPECT_THAT(open().status(), AllOf(SizeIs(newest()), Each(matcher)));
@@ -33,7 +33,7 @@ TEST_P(adopt_test, the_files_can_be_applied_twice) {
   db.run("UPDATE rowlock_meta SET epoch_s = 1000, skew_ms = 77");
   run_up_files();
   EXPECT_THAT(open().verify(), IsEmpty());
-  // No token goes back, and the operator's setting stays.
+  // The migrations lower no token and keep the operator's setting.
   EXPECT_THAT(db.run("SELECT 'kept' FROM rowlock_meta WHERE epoch_s = 1000 AND skew_ms = 77"),
               HasSubstr("kept"));
 }

@@ -1,5 +1,5 @@
-// An SQL database without rowlock's tables, used through the database's own command-line tool. It shows what
-// another migration tool would do and what an operator would find.
+// An SQL database without rowlock's tables, used through the database's own command-line tool. So a test does what
+// another migration tool would do, and sees what an operator would see.
 #pragma once
 
 #include "support/temporary_folder.hpp"
@@ -32,7 +32,7 @@ class blank_database {
   std::filesystem::path migrations() const;
   std::filesystem::path schema_file() const;
 
-  // What migration_session::describe() says of the present schema.
+  // What migration_session::describe() returns for the present schema.
   std::vector<std::string> describe() const;
 
   // Adds an unexpired lease of a client that does not run.
@@ -42,7 +42,7 @@ class blank_database {
   std::string tool(const std::string& arguments) const;
 
   std::string store_;
-  std::string schema_;        // PostgreSQL: its own
+  std::string schema_;        // PostgreSQL: this database's own schema
   std::string database_url_;  // MariaDB and MySQL: of its own database
   temporary_folder folder_;
 };

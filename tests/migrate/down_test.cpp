@@ -20,7 +20,7 @@ TEST_P(down_test, to_zero_only_with_destroy_tokens) {
   EXPECT_FALSE(open().status().at(0).recorded);
 }
 
-// One step down from version 1 is version 0.
+// One step down from version 1 leads to version 0, for which the same is required.
 TEST_P(down_test, one_step_is_no_way_around_it) {
   open().up(1);
   EXPECT_EQ(error_of([&] { open().down(); }).code(), errc::invalid_argument);

@@ -12,7 +12,7 @@ using testing::IsEmpty;
 
 namespace {
 
-// Each part that may be left: none of the statements, the first, the first two…
+// The parts of a file that an interrupted migrator may leave: none of the statements, the first, the first two…
 std::vector<std::string> parts(const std::string& file) {
   std::vector<std::string> result{""};
   for (const auto& statement : store::split_statements(file)) {
@@ -26,7 +26,7 @@ std::vector<std::string> parts(const std::string& file) {
 // Where each DDL statement commits by itself, a killed migrator leaves its file half applied.
 class interrupted_test : public migrate_test {
  protected:
-  // All files, in the order in which they run.
+  // All up files, in the order in which they run.
   static std::string all_up() {
     std::string text;
     for (const auto& file : shipped_migrations(dialect_of(GetParam()))) text += file.up;
@@ -108,7 +108,7 @@ INSTANTIATE_TEST_SUITE_P(stores, interrupted_test, testing::ValuesIn(selected_of
                          store_test_name);
 GTEST_ALLOW_UNINSTANTIATED_PARAMETERIZED_TEST(interrupted_test);
 
-// The same with a tool that begins no transaction and runs the whole file again.
+// The same interruption, of a tool that begins no transaction and runs the whole file again.
 class repeated_test : public migrate_test {
  protected:
   static void add_permit(const blank_database& to) {
@@ -150,7 +150,7 @@ TEST_P(repeated_test, on_the_way_down_from_any_statement) {
   for (std::size_t i = 1; i < files.size(); ++i) {
     const blank_database once{GetParam()};
     for (std::size_t before = 0; before < i; ++before) once.run(files[before].up);
-    // Version 1 has no seconds.
+    // Version 1 has no epoch in seconds.
     const std::string epoch = i == 1 ? "epoch = 2" : "epoch_s = 128";
     for (const auto& part : parts(files[i].down)) {
       SCOPED_TRACE(part);

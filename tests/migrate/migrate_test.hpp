@@ -1,4 +1,4 @@
-// What the migrator's tests share: a blank database of each SQL store.
+// The fixture of the migrator's tests: a blank database of each SQL store.
 #pragma once
 
 #include "migrate/blank_database.hpp"
@@ -35,13 +35,13 @@ class migrate_test : public testing::TestWithParam<std::string> {
     for (int version = 1; version <= newest(); ++version) upwards.push_back(version);
     return testing::ElementsAreArray(upwards);
   }
-  // And in the order in which they are reverted.
+  // Matches the versions of all migrations, in the order in which they are reverted.
   auto all_downwards() {
     std::vector<int> downwards;
     for (int version = newest(); version > 0; --version) downwards.push_back(version);
     return testing::ElementsAreArray(downwards);
   }
-  // Runs all files as another tool would.
+  // Runs all up files as another tool would.
   void run_up_files() {
     for (const auto& file : shipped_migrations(GetParam())) run_file(file, "up");
   }

@@ -20,7 +20,7 @@ std::string dump_command(const std::string& url) {
   return command.replace(command.find(client), client.size(), "mariadb-dump --no-defaults");
 }
 
-// MySQL takes no values for a generated column (error 3105), and the dump has values for each column.
+// MySQL refuses values for a generated column (error 3105), and the dump has values for each column.
 TEST(mysql_dump_test, of_mariadb_is_restored_into_mysql_and_tokens_rise) {
   if (selected_of({"mariadb", "mysql"}).size() < 2)
     GTEST_SKIP() << "one of mariadb and mysql is not selected";

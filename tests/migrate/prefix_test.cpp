@@ -41,7 +41,7 @@ TEST_P(prefix_test, what_is_no_identifier_is_refused) {
     auto settings = db.settings();
     settings.prefix = text;
     EXPECT_EQ(error_of([&] { migrator{db.url(), settings}; }).code(), errc::invalid_argument) << text;
-    if (text.empty()) continue;  // of a schema: the search_path decides
+    if (text.empty()) continue;  // an empty schema: the search_path decides
     settings = db.settings();
     settings.schema = text;
     EXPECT_EQ(error_of([&] { migrator{db.url(), settings}; }).code(), errc::invalid_argument) << text;

@@ -1,6 +1,6 @@
 #ifdef ROWLOCK_TEST_MYSQL
 
-// A migrator on another node of a cluster, which no lock keeps apart from this one.
+// A migrator on another node of a cluster, which no lock keeps from running at the same time as this one.
 #include "migrate/migrate_test.hpp"
 #include "migrate/runner.hpp"
 #include "store/open.hpp"
@@ -13,14 +13,14 @@ using testing::IsEmpty;
 
 namespace {
 
-// A session beside which something happens before a file is applied, and when the version is read after that.
+// A session that calls a function of the test before it applies a file, and when it reads the version after that.
 class disturbed_session final : public store::migration_session {
  public:
   explicit disturbed_session(std::unique_ptr<store::migration_session> inner) : inner_{std::move(inner)} {}
 
   std::function<void(int file_version, int time)> before_apply = [](int, int) {};
   std::function<void()> before_state = [] {};
-  int applied = 0;  // how often a file was
+  int applied = 0;  // how often a file was applied
 
   store::schema_state state() override {
     before_state();
@@ -52,7 +52,7 @@ class rival_migrator_test : public migrate_test {
  protected:
   disturbed_session session{store::open_for_migration(db.url(), {})};
 
-  // The shipped first, and one whose statements fail if they are run twice.
+  // The shipped files, and one whose statements fail if they are run twice.
   std::vector<migration> files = [] {
     auto result = shipped_migrations(dialect_of(GetParam()));
     result.resize(1);
@@ -76,7 +76,7 @@ TEST_P(rival_migrator_test, is_waited_for_if_it_has_done_a_part_of_the_file) {
   session.before_apply = [&](int file, int) {
     if (file == 2 && !std::exchange(is_halfway, true)) db.run(adds_a_column);
   };
-  // It is done when this one has looked at the version, and found that it is not.
+  // The rival completes the file just after this migrator has found that it is not complete.
   session.before_state = [&] {
     if (is_halfway && ++reads == 2) db.run(writes_the_version);
   };

@@ -18,7 +18,7 @@ class runner_test : public migrate_test {
     return store::open_for_migration(db.url(), how);
   }();
 
-  // The first two, whatever else is shipped, and two more.
+  // The first two shipped files, whatever else is shipped, and two more.
   std::vector<migration> files = [] {
     auto result = shipped_migrations(dialect_of(GetParam()));
     result.resize(2);
@@ -77,7 +77,7 @@ TEST_P(runner_test, a_file_that_does_not_record_its_version_is_a_fault) {
   EXPECT_THAT(problem.what(), HasSubstr("0003_more"));
 }
 
-// As on two nodes of a Galera cluster, which do not keep two migrators apart.
+// Nothing keeps two migrators on two nodes of a Galera cluster from running at the same time.
 TEST_P(runner_test, what_another_migrator_has_reached_meanwhile_is_not_applied_again) {
   const auto last = files[3].up;
   files[2].up += last;
@@ -87,7 +87,7 @@ TEST_P(runner_test, what_another_migrator_has_reached_meanwhile_is_not_applied_a
 
 TEST_P(runner_test, a_file_that_fails_is_done_if_another_migrator_has_reached_its_version) {
   files[3].up += "SELECT nothing FROM nowhere;";
-  // Elsewhere the failure takes back the version, too.
+  // On the other databases the failure rolls back the version, too.
   if (!has_mysql_dialect(GetParam())) {
     EXPECT_THROW(runner().up({}, false), error);
     return;

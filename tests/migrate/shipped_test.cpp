@@ -51,7 +51,7 @@ TEST_P(shipped_test, files_are_embedded_with_their_checksums) {
   }
 }
 
-// The tool that runs a file begins and ends the transaction. A wait for a lock must end.
+// The tool that runs a file begins and ends the transaction. A wait for a lock must have a limit.
 TEST_P(shipped_test, files_suit_any_tool) {
   static const std::regex transaction{R"((^|;)\s*(BEGIN|COMMIT|ROLLBACK|START TRANSACTION)\b)",
                                       std::regex::icase};
@@ -100,7 +100,7 @@ TEST(shipped, same_numbers_and_titles_in_all_dialects) {
     ASSERT_EQ(files.size(), first.size());
     for (std::size_t i = 0; i < files.size(); ++i) {
       EXPECT_EQ(files[i].title, first[i].title);
-      if (files[i].version < 3) continue;  // these do not say when they were made
+      if (files[i].version < 3) continue;  // the older ones have no time of creation
       EXPECT_TRUE(files[i].up.starts_with("-- Made at 20")) << dialect << ": " << files[i].title;
       EXPECT_EQ(files[i].up.substr(0, files[i].up.find('\n')), first[i].up.substr(0, first[i].up.find('\n')));
     }
@@ -115,8 +115,8 @@ TEST(shipped, an_unknown_dialect_is_refused_with_those_there_are) {
 
 TEST(shipped, file_names_are_checked) {
   const std::vector<std::vector<embedded::file>> sets{
-      {{"0001_a.up", "x", ""}},                            // no down
-      {{"0002_a.up", "x", ""}, {"0002_a.down", "x", ""}},  // no 1
+      {{"0001_a.up", "x", ""}},                            // no down half
+      {{"0002_a.up", "x", ""}, {"0002_a.down", "x", ""}},  // no migration 1
       {{"a.up", "x", ""}},                                 // no number
       {{"0001_a.sideways", "x", ""}},                      // neither half
       {{"0001_a", "x", ""}},                               // no half

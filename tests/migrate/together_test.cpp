@@ -11,7 +11,7 @@ using testing::IsEmpty;
 // Several pipelines migrate one database.
 class together_test : public migrate_test {
  protected:
-  // Runs the work in several threads at once, each with its own migrator. Returns how many did something.
+  // Runs the work in several threads at once, each with its own migrator. Returns how many of them did something.
   int in_parallel(const std::function<std::size_t(migrator&)>& work) {
     constexpr int migrators = 6;
     std::barrier start{migrators};

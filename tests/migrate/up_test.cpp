@@ -32,7 +32,7 @@ TEST_P(up_test, leaves_the_schema_that_verify_expects) {
   EXPECT_THAT(open().verify(), IsEmpty());
 }
 
-// A client that is connected meanwhile gets an error that names this command.
+// A client that connects while the row is missing gets an error that names this command.
 TEST_P(up_test, puts_back_a_row_of_meta_that_is_missing) {
   open().up();
   const auto database = store::open(db.url(), {.schema = db.settings().schema});
@@ -69,7 +69,7 @@ TEST_P(up_test, refuses_a_ledger_with_another_checksum) {
   EXPECT_FALSE(open().status().at(0).checksum_matches);
 }
 
-// Another tool reverted it. That tool does not know the ledger, which still names it.
+// Another tool reverted a migration. That tool does not know the ledger, which still names the migration.
 TEST_P(up_test, applies_again_what_another_tool_has_reverted) {
   open().up();
   run_down_files();
@@ -80,7 +80,7 @@ TEST_P(up_test, applies_again_what_another_tool_has_reverted) {
 }
 
 TEST_P(up_test, can_be_run_again_after_an_interruption) {
-  // What a killed tool may leave: the first statements of the file have run.
+  // A killed tool may leave this: the first statements of the file have run.
   open().up(1);
   db.run("DROP TABLE rowlock_meta; DROP TABLE rowlock_queue; DROP TABLE rowlock_migration");
   EXPECT_THAT(versions(open().up()), all());

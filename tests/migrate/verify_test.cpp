@@ -34,7 +34,7 @@ TEST_P(verify_test, another_type_is_a_difference) {
       ElementsAre(testing::ContainsRegex("rowlock_lease\\.host is date; expected [a-zA-Z0-9() ]+ not null")));
 }
 
-// Expand, then contract: this version runs beside a newer one.
+// Migrations expand before they contract: this version may run beside a newer one.
 TEST_P(verify_test, more_columns_and_tables_are_none) {
   open().up();
   db.run(

@@ -1,4 +1,4 @@
-// Every mutex of the library is one that Clang's thread-safety analysis sees, and guards something.
+// Clang's thread-safety analysis sees every mutex of the library, and each mutex guards something.
 #include "docs/document.hpp"
 
 #include <gmock/gmock.h>
@@ -17,19 +17,19 @@ namespace {
 namespace fs = std::filesystem;
 using testing::IsEmpty;
 
-// Files that may have a mutex of the standard's.
+// Files that may have a mutex of the standard library.
 const std::set<std::string> with_plain_mutexes{
-    "src/model/annotated_mutex.hpp",  // the annotated mutex is made of one
+    "src/model/annotated_mutex.hpp",  // the annotated mutex contains one
 };
 
-// Without comments and strings, where a word is no use of it.
+// The line without comments and strings, in which the word is no use of a mutex.
 std::string code_of(const std::string& line) {
   static const std::regex others{R"("(?:[^"\\]|\\.)*"|//.*)"};
   return std::regex_replace(line, others, "");
 }
 
-// Whether a mutex may be made here that the analysis does not see. A reference to the standard's lock is
-// none: it is how an annotated_lock gets to a condition variable.
+// Whether the line may make a mutex that the analysis does not see. A reference to the standard's lock does not count:
+// through it a condition variable gets an annotated_lock.
 bool has_plain_mutex(const std::string& line) {
   static const std::regex lock{R"(std::unique_lock<std::mutex>\s*&)"};
   static const std::regex mutex{R"(\bstd::\w*mutex\b|\bpthread_(?:mutex|rwlock|spinlock)_t\b)"};
@@ -101,7 +101,7 @@ TEST(annotated_mutex, is_told_from_a_plain_one) {
   }
 }
 
-// A file that is no exception any more leaves the list.
+// A file that no longer needs its exception must leave the list.
 TEST(annotated_mutex, has_exceptions_that_exist) {
   for (const auto& path : with_plain_mutexes) {
     const auto lines = lines_of(path);

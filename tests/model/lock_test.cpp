@@ -38,7 +38,7 @@ TEST(lock_test, epochs_rise_and_two_promotions_of_one_record_differ) {
       const auto first = next_floor(recorded, stored, now);
       EXPECT_GT(epoch_of(first), recorded) << "libraries that count in seconds see it, too";
       EXPECT_GT(first, stored);
-      // A microsecond, a hand-over, a second, a minute, and just less than 4096 seconds.
+      // The clock is ahead by a microsecond, a hand-over, a second, a minute, and just less than 4096 seconds.
       for (const token apart :
            {token{2}, token{1} << 10, epoch_floor(1), epoch_floor(60), epoch_floor(4096) - 1}) {
         EXPECT_NE(first, next_floor(recorded, stored, now + apart)) << recorded << ' ' << apart;
@@ -60,14 +60,14 @@ TEST(lock_test, the_clock_is_a_token_in_steps_of_a_microsecond) {
   }
 }
 
-// Nothing was granted before, and names that are deleted at once must begin above their tokens.
+// In an empty database no token was granted before, and names that are deleted at once must begin above their tokens.
 TEST(lock_test, the_first_epoch_leaves_new_names_room_below_the_clock) {
   const auto now = epoch_floor(1'000'000) + 5;
   EXPECT_EQ(next_floor(0, 0, now), now - new_name_lag);
   EXPECT_GT(next_floor(0, 0, 17), 0) << "soon after 2026 began";
 }
 
-// What was promoted has not received the latest names of its predecessor.
+// The promoted server has not received the latest names of its predecessor.
 TEST(lock_test, a_new_epoch_is_above_names_that_were_made_by_a_clock_that_is_less_than_a_minute_ahead) {
   const auto ahead = epoch_floor(new_name_lag_s) - 1;
   const auto promoted_at = epoch_floor(1'000'000);

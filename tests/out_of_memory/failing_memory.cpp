@@ -19,7 +19,7 @@ std::atomic<std::int64_t> left{0};
 std::atomic<bool> has_failed{false};
 std::atomic<bool> lasts{false};
 std::atomic<unsigned> moment{1};
-// Written while nobody's allocations fail.
+// The name is written only while no allocations fail.
 char chosen_name[16] = {};
 unsigned chosen_since = 0;
 

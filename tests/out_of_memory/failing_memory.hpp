@@ -6,27 +6,28 @@
 
 namespace rowlock::test {
 
-// Fails the allocation with that number, counted from 0, and those behind it if the shortage lasts. One object of these
-// at a time.
+// Fails the allocation with that number, counted from 0, and the later ones if the shortage lasts. Only one such object
+// may exist at a time.
 class failing_memory {
  public:
   enum class shortage { once, lasting };
 
-  // Of the calling thread.
+  // Fails allocations of the calling thread.
   explicit failing_memory(std::uint64_t number, shortage how = shortage::once);
-  // Of the threads with that name that have made their first allocation since that moment.
+  // Fails allocations of threads with that name that have made their first allocation since that moment.
   failing_memory(std::uint64_t number, std::string_view thread, unsigned since,
                  shortage how = shortage::once);
   ~failing_memory();
   failing_memory(const failing_memory&) = delete;
   failing_memory& operator=(const failing_memory&) = delete;
 
-  // A moment, for the constructor.
+  // The present moment, for the constructor.
   static unsigned now();
-  // From now on no allocation fails. Returns whether one has failed. Any thread, except for the calling thread's memory.
+  // From now on no allocation fails. Returns whether one has failed. Any thread may call it, but if the calling
+  // thread's allocations fail, only that thread.
   bool stop();
 
-  // Allocations of the calling thread are spared, or not: those of what stands for a server.
+  // Exempts the calling thread's allocations, or not: code that stands in for a server does not run out of memory.
   static void spare(bool spared);
 };
 

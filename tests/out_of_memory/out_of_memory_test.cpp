@@ -1,5 +1,5 @@
 // Each allocation fails once, in each call and in each thread of a client. Whatever then happens to the call, nothing
-// hangs, no lock stays held for nobody, and the client can be closed.
+// hangs, no lock stays held without an owner, and the client can be closed.
 #include "client/closing_handle.hpp"
 #include "client/engine.hpp"
 #include "out_of_memory/failing_memory.hpp"
@@ -40,12 +40,12 @@ namespace {
 
 using namespace std::chrono_literals;
 
-// Much less than a ttl, so no lease has ended what the client should have ended.
+// The ttl is long, so that no lease ends what the client should have ended.
 constexpr auto ttl = 10min;
 constexpr auto soon_enough = 8s;
 constexpr auto limit = 40s;
 
-// Ends the program if a case takes too long, and says which.
+// Ends the program if a case takes too long, and names the case.
 class case_watch {
  public:
   explicit case_watch(std::string what)
@@ -87,7 +87,7 @@ bool within(std::chrono::milliseconds time, const std::function<bool()>& conditi
   return true;
 }
 
-// What a call may throw when memory runs out. Anything else ends the test.
+// Calls a function that may throw what a call throws when memory runs out. Anything else fails the test.
 void try_to(const std::function<void()>& call) {
   try {
     call();
@@ -96,7 +96,7 @@ void try_to(const std::function<void()>& call) {
   }
 }
 
-// Work for every thread of the client.
+// Gives every thread of the client something to do.
 void do_everything(client& victim, client& rival, const std::string& name) {
   mutex lock{victim, name};
   mutex rivals{rival, name};
@@ -139,7 +139,7 @@ class out_of_memory_test : public testing::TestWithParam<std::string> {
  protected:
   out_of_memory_test() { serve_well(*fixture_); }
 
-  // What stands for a server has memory.
+  // Code that stands in for a server does not run out of memory.
   static void serve_well(store_fixture& fixture) {
     auto* memory = dynamic_cast<memory_fixture*>(&fixture);
     if (!memory) return;
@@ -149,7 +149,7 @@ class out_of_memory_test : public testing::TestWithParam<std::string> {
     });
   }
 
-  // One client loses an allocation, while the other one is well.
+  // The client `victim` loses an allocation; the client `rival` does not.
   struct scene {
     client victim;
     client& rival;
@@ -184,18 +184,19 @@ class out_of_memory_test : public testing::TestWithParam<std::string> {
         client_layer::engine::open([database] { return database; }, how, client_layer::system_time())));
   }
 
-  // All its threads run.
+  // Uses the client until all its threads run.
   static client warm(client made) {
     for (int i = 0; i < 2; ++i) mutex(made, "warm").acquire().release();
     return made;
   }
   client open_warm() { return warm(open()); }
 
-  // Runs the act once for each of its allocations in the calling thread. check: follows when there is memory again.
+  // Runs the act once for each of its allocations in the calling thread, which fails. check: runs when there is memory
+  // again.
   void fail_each(const std::string& what, const act& prepare, const act& run, const act& check = {}) {
     fail_each_of({}, what, prepare, run, check);
   }
-  // The same in the client's threads of that name; the calling thread is spared.
+  // The same for allocations in the client's threads of that name; those of the calling thread succeed.
   void fail_each_of(const std::string& thread, const std::string& what, const act& prepare, const act& run,
                     const act& check = {}) {
     auto rival = open_warm();
@@ -239,7 +240,8 @@ class out_of_memory_test : public testing::TestWithParam<std::string> {
     std::printf("%s %s: %d allocations\n", what.c_str(), thread.c_str(), static_cast<int>(number));
   }
 
-  // Every allocation fails; on a server, where each case takes longer, every eleventh unless the run is a long one.
+  // Each allocation gets its turn; on a server, where each case takes longer, every eleventh, unless the run is a long
+  // one.
   static std::uint64_t step() {
     const bool is_quick = GetParam() == "memory" || GetParam() == "sqlite";
     return is_quick || is_long_run() ? 1 : 11;
@@ -280,7 +282,7 @@ class out_of_memory_test : public testing::TestWithParam<std::string> {
                  [](scene& now) { do_everything(now.victim, now.rival, now.name); });
   }
 
-  // Another thread waits for the lock, which is held.
+  // Lets another thread wait for the lock, which is held.
   static void begin_to_wait(scene& now, const client& with) {
     now.waits =
         in_background([with, name = now.name] { try_to([&] { mutex(with, name).acquire().release(); }); });
@@ -297,7 +299,7 @@ class out_of_memory_test : public testing::TestWithParam<std::string> {
     rowlock::election office{now.rival, now.name + "-election"};
     EXPECT_TRUE(office.try_campaign_for(soon_enough)) << "the office stays taken";
   }
-  // It was transferred, or it is free.
+  // Expects that the hold was transferred, or that the lock is free.
   static void expect_adoptable(scene& now) {
     auto adopted = adopt(now.rival, now.text);
     EXPECT_TRUE(adopted) << "a transferred lock is gone";
@@ -475,7 +477,8 @@ TEST_P(out_of_memory_test, adopt) {
         now.text = offered.transfer(1h);
       },
       [](scene& now) {
-        // What failed before anything was sent may be tried again; what was done is released.
+        // If the victim's adopt failed before it sent anything, the rival adopts the hold; otherwise the victim has
+        // released it.
         const auto text = std::exchange(now.text, {});
         try_to([&] { adopt(now.victim, text).release(); });
         adopt(now.rival, text).release();
@@ -495,7 +498,7 @@ TEST_P(out_of_memory_test, stop_token_and_loss) {
       [](scene& now) { EXPECT_TRUE(now.held->stop_token().stop_possible()); });
 }
 
-// The hold may then say less than the database has, but never more.
+// Expects that the hold claims at most what the database has; it may claim less.
 void expect_no_more_than_stored(client& rival, std::optional<hold>& held) {
   const auto stored = shared_mutex(rival, held->name()).holders();
   const auto own = std::ranges::find_if(stored, [&](const auto& one) { return one.hold_id == held->id(); });
@@ -546,8 +549,8 @@ TEST_P(out_of_memory_test, election) {
       expect_free_office);
 }
 
-// It leads, resigns or loses its office, and is closed. Whatever fails, elected() and lost() alternate, and the office
-// is free in the end.
+// A candidate that leads, resigns or loses its office, and is closed. Whatever fails, calls of elected() and lost()
+// alternate, and the office is free afterwards.
 class led_office {
  public:
   led_office(const client& db, const std::string& name)
@@ -617,7 +620,7 @@ TEST_P(out_of_memory_test, thread_of_the_losses_of_a_candidate) {
       [](scene& now) { lead_and_lose(now.victim, now.rival, now.name + "-election"); }, expect_free_office);
 }
 
-// An answer of the database is known, whatever fails behind it.
+// An answer of the database reaches the caller, whatever fails after it.
 TEST_P(out_of_memory_test, thread_of_the_workers_of_changes) {
   fail_each_of(
       "rowlock-worker", "changes", {},
@@ -690,13 +693,13 @@ TEST_P(out_of_memory_test, barrier) {
       },
       [&](scene& now) {
         if (arrived) return;
-        // Unless it has arrived and could not say so.
+        // The waiting member needs a second arrival, unless the failed call has arrived and could not say so.
         rowlock::barrier again{now.rival, now.name + "-barrier", 2};
         if (again.waiting() == 1) static_cast<void>(again.arrive_and_wait_for(soon_enough));
       });
 }
 
-// Of three databases. The other two belong to the test, and are well.
+// A quorum of three databases. Nothing fails in the other two, which belong to the test.
 class quorum_out_of_memory_test : public out_of_memory_test {
  protected:
   quorum_out_of_memory_test() {
@@ -706,7 +709,7 @@ class quorum_out_of_memory_test : public out_of_memory_test {
     }
   }
 
-  // Runs it once for each allocation of the calling thread.
+  // Runs the act once for each allocation of the calling thread.
   void fail_each_quorum(const std::string& what,
                         const std::function<void(quorum_mutex&, std::optional<quorum_hold>&)>& prepare,
                         const std::function<void(quorum_mutex&, std::optional<quorum_hold>&)>& run) {
@@ -819,7 +822,7 @@ TEST_P(out_of_memory_test, thread_of_the_watchdog) {
   do_everything_each_in("rowlock-watch");
 }
 
-// It tells of a ttl that has ended, and ends an asynchronous wait whose time is up.
+// The watchdog reports that a ttl has ended, and ends an asynchronous wait whose time is up.
 TEST_P(out_of_memory_test, thread_of_the_watchdog_when_a_time_is_up) {
   fail_each_of("rowlock-watch", "expiry", {}, [](scene& now) {
     mutex lock{now.victim, now.name};
@@ -856,7 +859,7 @@ TEST_P(out_of_memory_test, thread_that_connects) {
   });
 }
 
-// No allocation of a thread succeeds for a while. Its work goes on when there is memory again.
+// For a while all allocations of a thread fail. The thread goes on with its work when there is memory again.
 TEST_P(out_of_memory_test, a_shortage_that_lasts) {
   auto rival = open_warm();
   int case_number = 0;
@@ -899,7 +902,7 @@ TEST_P(out_of_memory_test, close_and_release_without_any_memory) {
   }
 }
 
-// Everything that the workers do for a close.
+// The threads do everything that a close needs.
 TEST_P(out_of_memory_test, thread_of_the_workers_during_a_close) {
   fail_each_of(
       "rowlock-worker", "worker-close", [](scene& now) { now.held = mutex(now.victim, now.name).acquire(); },

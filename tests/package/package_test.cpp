@@ -1,4 +1,4 @@
-// The installed package, as a stranger uses it: tests/package/run does the work and says what failed.
+// The installed package, as another project uses it: tests/package/run does the work and says what failed.
 #include <gtest/gtest.h>
 
 #include <cstdlib>
@@ -14,7 +14,7 @@ int run(const std::string& argument) {
 
 class package : public testing::Test {
  protected:
-  // Takes minutes of processor time, so the limit of the suite applies, not that of a test.
+  // The compilation takes minutes of processor time, so the limit of the suite applies to it, not that of a test.
   static void SetUpTestSuite() { compiled = run(" compile"); }
 
   static inline int compiled = -1;

@@ -1,4 +1,4 @@
-// Runs behind a real PgBouncer in transaction mode (scripts/with-pgbouncer).
+// These tests run behind a real PgBouncer in transaction mode (scripts/with-pgbouncer).
 #include "store/open.hpp"
 #include "support/background.hpp"
 #include "support/store_fixture.hpp"
@@ -114,8 +114,8 @@ TEST_F(pooler_test, is_found_by_the_doctor_who_works_behind_it) {
   EXPECT_THAT(diagnose(pooler, elsewhere).front().code, "not-migrated");
 }
 
-// Every later user of a server session sees what is left in it. PostgreSQL gives "session" as the source of
-// what SET TRANSACTION has set even after the transaction, so the values are compared.
+// Later users of a server session see the settings that are left in it. PostgreSQL gives "session" as the source of
+// what SET TRANSACTION has set even after the transaction, so the test compares the values.
 TEST_F(pooler_test, leaves_nothing_in_the_servers_sessions) {
   {
     const client db = connect(pooler, with());
@@ -126,7 +126,7 @@ TEST_F(pooler_test, leaves_nothing_in_the_servers_sessions) {
   }
   const std::unique_ptr<PGconn, decltype(&PQfinish)> stranger{PQconnectdb(pooler.c_str()), PQfinish};
   ASSERT_EQ(PQstatus(stranger.get()), CONNECTION_OK) << PQerrorMessage(stranger.get());
-  for (int i = 0; i < 60; ++i) {  // each in another session
+  for (int i = 0; i < 60; ++i) {  // each in another session of the server
     const std::unique_ptr<PGresult, decltype(&PQclear)> found{
         PQexec(stranger.get(),
                "SELECT (SELECT count(*) FROM pg_prepared_statements), "
@@ -191,7 +191,7 @@ TEST_F(pooler_test, says_that_listen_url_leads_to_another_database) {
   EXPECT_THAT(said.get(), HasSubstr("it leads to another database"));
 }
 
-// A search path that a stranger sets stays with the server's session.
+// A search path that another user of the pooler sets stays with the server's session.
 TEST_F(pooler_test, finds_its_tables_whatever_path_a_stranger_has_set) {
   const pqxx_connection stranger{pooler};
   for (int i = 0; i < 60; ++i) stranger.run("SET search_path = pg_catalog");

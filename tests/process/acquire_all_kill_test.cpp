@@ -6,7 +6,8 @@ namespace {
 
 class acquire_all_kill_test : public kill_test {};
 
-// Each process acquires its names in an order of its own. If they wait in a circle, no further visit comes.
+// Each process acquires its names in an order of its own. If the processes waited in a circle, no further visit would
+// come.
 TEST_P(acquire_all_kill_test, in_any_order_keeps_each_lock_to_one_and_waits_in_no_circle) {
   const auto found = kill_holders_and_waiters("load acquire_all 2 0 account/0 account/1 account/2", 1);
   expect_order(found);

@@ -10,8 +10,8 @@ namespace {
 constexpr std::size_t parties = 4;
 
 struct generations_report {
-  std::int64_t too_early = 0;   // members of a generation that had not arrived when it went on
-  std::int64_t incomplete = 0;  // generations with fewer members than parties, even with the killed
+  std::int64_t too_early = 0;   // members that had not arrived when their generation went on
+  std::int64_t incomplete = 0;  // generations with fewer members than parties, even if killed members count
   std::int64_t backwards = 0;   // generations with a lower number than an earlier one
 };
 
@@ -40,7 +40,7 @@ class generations {
     if (line.token < latest_) ++report_.backwards;
     if (line.token <= latest_) return;
     latest_ = line.token;
-    // The first line of a generation is judged. By then all members must have arrived, and they leave
+    // The first line of a generation that has left is judged. By then all members must have arrived, and they leave
     // together.
     const auto& members = members_[line.token];
     for (const auto pid : members) report_.too_early += there_.erase(pid) == 0 ? 1 : 0;
@@ -57,7 +57,7 @@ class generations {
 
   std::map<std::int64_t, std::set<std::int64_t>> members_;  // by the generation's number
   std::map<std::int64_t, std::pair<std::int64_t, std::string>>
-      last_word_;  // by pid; "arrives" of a process that was killed there
+      last_word_;  // by pid; "arrives" if the process was killed there
   std::set<std::int64_t> there_;
   std::int64_t latest_ = 0;
   generations_report report_;
@@ -71,13 +71,13 @@ TEST_P(barrier_kill_test, breaks_whole_generations_and_the_next_one_meets) {
   int breaks = 0;
   for (int turn = 0; breaks < 2 && turn < 6; ++turn) {
     until_some_moment(100ms);
-    all.remove_one(random());  // before it arrived, while it waited, or when all went on
+    all.remove_one(random());  // before it arrives, while it waits, or when all go on
     until("nobody goes on without it", [&] { return all.count_of(waiting()) == parties - 1; });
     const auto went_on = said("went on");
     const auto had_heard = said("heard of the break");
     until("a waiter is killed", [&] { return all.remove_one_of(waiting(), random()); });
     const auto heard = [&] { return said("heard of the break") >= had_heard + 2; };
-    // On a busy machine it may have been killed just after it had lost its place with its lease.
+    // On a busy machine the process may have been killed just after it had lost its place with its lease.
     until("the others hear of the break",
           [&] { return heard() || (queued() == parties - 2 && all.count_of(waiting()) == parties - 2); });
     if (heard()) ++breaks;

@@ -15,7 +15,7 @@ certificates::certificates(const std::string& address) {
   make("other");
   make("server", {"-CA", known(), "-CAkey", file("known.key"), "-addext", "subjectAltName=IP:" + address});
   make("client", {"-CA", known(), "-CAkey", file("known.key")});
-  // The server runs as another user.
+  // The server runs as another user, who must be able to read the files.
   using std::filesystem::perms;
   std::filesystem::permissions(folder_.path(), perms::owner_all | perms::others_read | perms::others_exec);
   for (const auto& key : {server_key(), other_key()})

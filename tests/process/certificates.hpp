@@ -10,8 +10,8 @@ namespace rowlock::test {
 
 class certificates {
  public:
-  // Makes two authorities, `known` and `other`, and certificates for `address` and for a client that `known` has signed. Any
-  // user may read all of it. Throws std::runtime_error if openssl fails.
+  // Makes two authorities, `known` and `other`, and certificates for `address` and for a client that `known` has
+  // signed. Any user may read all of these files. Throws std::runtime_error if openssl fails.
   explicit certificates(const std::string& address);
 
   std::string known() const { return file("known.pem"); }

@@ -27,10 +27,10 @@ namespace {
       (::setgroups(0, nullptr) != 0 || ::setgid(setup.group) != 0 || ::setuid(setup.user) != 0)) {
     ::_exit(127);
   }
-  // Must follow the change of user, which would clear it.
+  // This must follow the change of user, which would clear it.
   ::prctl(PR_SET_PDEATHSIG, setup.at_parents_death);
   if (::getppid() != parent) ::_exit(127);
-  // The tests' own connections are none of its business.
+  // The child must not inherit the tests' own connections.
   ::close_range(STDERR_FILENO + 1, ~0U, CLOSE_RANGE_CLOEXEC);
   ::execv(arguments[0], arguments);
   ::_exit(127);
@@ -75,7 +75,7 @@ void child_process::kill() {
 
 namespace {
 
-// As /proc shows it: 'R', 'S', 'T', 'Z'…; 0: there is no such process.
+// The state as /proc shows it: 'R', 'S', 'T', 'Z'…; 0: there is no such process.
 char state_of(pid_t pid) {
   std::string stat;
   std::getline(std::ifstream{"/proc/" + std::to_string(pid) + "/stat"}, stat);

@@ -30,9 +30,9 @@ class child_process {
 
   pid_t pid() const noexcept { return pid_; }
   void signal(int number) const;
-  // Does not wait.
+  // Whether the process has ended; does not wait for it.
   bool has_ended();
-  // Waits for its end. The status is as waitpid() returns it.
+  // Waits for the process's end. The status is as waitpid() returns it.
   int wait();
   // Sends SIGKILL and waits until the process is gone.
   void kill();
@@ -45,7 +45,7 @@ class child_process {
 
 // Waits until the process is stopped as by SIGSTOP, or has ended. Throws after ten seconds.
 void until_stopped(pid_t pid);
-// Waits until the process has ended, though its parent may not have noticed. Throws after ten seconds.
+// Waits until the process has ended, even if its parent has not reaped it. Throws after ten seconds.
 void until_gone(pid_t pid);
 
 }  // namespace rowlock::test

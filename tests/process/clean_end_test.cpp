@@ -16,7 +16,7 @@ TEST_P(clean_end_test, leaves_no_lease_no_hold_and_no_waiter) {
   waiter.tell("acquire nightly");
   until_queued(1);
   EXPECT_EQ(leases(), 2);
-  // The lock is handed over at once, not at the end of a ttl.
+  // The close hands the lock over at once; the waiter does not wait for the end of a ttl.
   holder.finish();
   waiter.grant(slack);
   EXPECT_EQ(number("SELECT count(*) FROM @lock WHERE hold_id IS NOT NULL"), 1);

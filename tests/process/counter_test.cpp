@@ -7,7 +7,7 @@ namespace {
 
 class counter_test : public process_test {};
 
-// I1, I2 and I9 at once, with real processes.
+// Checks I1, I2 and I9 at once, with real processes.
 TEST_P(counter_test, is_exact_and_grants_follow_tickets) {
   constexpr int processes = 8;
   constexpr int threads = 4;
@@ -36,7 +36,7 @@ TEST_P(counter_test, is_exact_and_grants_follow_tickets) {
   EXPECT_EQ(found.repeated_values, 0);
   EXPECT_EQ(found.token_faults, 0);
   EXPECT_EQ(found.ticket_faults, 0);
-  // Otherwise hardly anybody waited, and the order shows nothing.
+  // If hardly anybody had waited, the order would show nothing.
   EXPECT_GT(found.queued, found.logged / 2);
 }
 

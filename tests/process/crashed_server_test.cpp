@@ -18,7 +18,7 @@ TEST_P(crashed_server_test, under_load_grants_nothing_twice) {
   patient.ttl = 6s;
   std::vector<worker> workers;
   for (int i = 0; i < 4; ++i) workers.emplace_back(patient);
-  // The load is guarded, because a server that is down for longer than the ttl costs the holds.
+  // The load is guarded, because the processes lose their holds if the server is down for longer than the ttl.
   for (auto& one : workers) ASSERT_EQ(one.ask("load guarded 4 0 one two three"), "loading");
   for (int crash = 0; crash <= crashes; ++crash) {
     const auto logged = number("SELECT count(*) FROM @log");
@@ -36,7 +36,7 @@ TEST_P(crashed_server_test, under_load_grants_nothing_twice) {
     written += counts["written"];
   }
   const auto found = book().check();
-  // The application's own commits may have been in doubt, so the log's lines count.
+  // The application's own commits may have been in doubt, so the lines of the log are counted instead.
   EXPECT_GE(found.logged, written);
   EXPECT_EQ(found.counted, found.logged);
   EXPECT_EQ(found.repeated_values, 0);
@@ -55,7 +55,7 @@ TEST_P(crashed_server_test, forgets_releases_which_are_repaired_and_no_grants) {
   const auto kept = client.acquire("kept");
   ASSERT_EQ(client.ask("hold_many released/ " + std::to_string(many)), "held");
   ASSERT_EQ(client.ask("release_many"), "released");
-  client.stop();  // so that the lost releases can be counted
+  client.stop();  // keeps the lost releases unrepaired until they are counted
   server().crash();
   server().start();
   reconnect();
@@ -66,7 +66,7 @@ TEST_P(crashed_server_test, forgets_releases_which_are_repaired_and_no_grants) {
     EXPECT_EQ(forgotten, 0);
   }
   client.go_on();
-  // Repaired long before the ttl, and before the next renewal that was due anyway.
+  // The client repairs them long before the ttl has passed, and before the next renewal that was due anyway.
   until(
       "every release is repaired",
       [&] { return number("SELECT count(*) FROM @lock WHERE hold_id IS NOT NULL") == 1; }, 5s);
@@ -96,8 +96,8 @@ TEST_P(crashed_server_test, has_another_marker) {
   EXPECT_NE(marker(), before);
 }
 
-// What was granted before a crash stays granted, and the waiters go on waiting. Their places may be lost: a
-// ticket is no promise until its waiter knows it. They then take new ones.
+// What was granted before a crash stays granted, and the waiters go on waiting. A crash may lose their places, because
+// a ticket is no promise until its waiter knows it. The waiters then take new places.
 TEST_P(crashed_server_test, keeps_holder_and_waiters) {
   auto patient = settings();
   patient.ttl = 30s;

@@ -1,4 +1,4 @@
-// Processes under the same load. A test kills one after another and replaces it.
+// Processes under the same load. A test kills one after another and replaces them.
 #pragma once
 
 #include "worker.hpp"
@@ -14,19 +14,19 @@ namespace rowlock::test {
 
 class crew {
  public:
-  // load: the line that each process is sent.
+  // load: the line that is sent to each process.
   crew(worker_settings settings, std::string load, std::size_t size);
 
-  // Kills one with SIGKILL and starts another in its place.
+  // Kills a process with SIGKILL and starts another in its place.
   void kill_one(std::mt19937& random);
-  // The same with one of these. False: none of them is a member.
+  // Kills and replaces one of the processes with these pids. False: none of them is a member.
   bool kill_one_of(const std::set<std::int64_t>& pids, std::mt19937& random);
-  // The place stays empty until refill().
+  // Kills a process, whose place stays empty until refill().
   void remove_one(std::mt19937& random);
   bool remove_one_of(const std::set<std::int64_t>& pids, std::mt19937& random);
   void refill();
 
-  // How many of these are members.
+  // How many of the processes with these pids are members.
   std::size_t count_of(const std::set<std::int64_t>& pids);
 
   using counts = std::map<std::string, std::int64_t>;

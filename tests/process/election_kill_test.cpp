@@ -6,7 +6,7 @@ namespace {
 
 class election_kill_test : public kill_test {};
 
-// The workers themselves check each value (worker/election_task.cpp).
+// The workers themselves check each value that they observe (worker/election_task.cpp).
 TEST_P(election_kill_test, has_one_leader_at_a_time_and_shows_no_value_of_another_term) {
   const auto found = kill_holders_and_waiters("load election 2 0 scheduler", 1);
   expect_order(found);

@@ -16,7 +16,7 @@ TEST_P(executed_program_test, gets_no_descriptor_of_rowlock) {
   EXPECT_EQ(user.ask("sweep"), "swept");
   EXPECT_EQ(user.ask("load unguarded 2 1 nightly"), "loading");
   until_queued(2);
-  // A connection that is being made at that moment is inherited: docs/security.md.
+  // If rowlock is just making a connection, the program inherits it: docs/security.md.
   until("no descriptor is inherited", [&] { return user.ask("execute").empty(); });
   EXPECT_EQ(holder.ask("release"), "released");
   auto counts = user.counts("join", 30s);

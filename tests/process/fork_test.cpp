@@ -12,13 +12,13 @@ TEST_P(fork_test, refuses_the_child_and_leaves_the_parent_alone) {
   auto other = start();
   const auto before = parent.acquire("nightly");
   EXPECT_EQ(parent.ask("write"), "written");
-  // Several, because the harm of one child's exit may show only in the next one.
+  // Three children, because the harm of one child's exit may show only in the next one.
   for (int i = 0; i < 3; ++i) ASSERT_EQ(parent.ask("fork nightly"), "refused");
 
   EXPECT_EQ(parent.ask("state"), "valid none");
   EXPECT_EQ(parent.ask("write"), "written");
   EXPECT_EQ(other.ask("try nightly"), "busy");
-  // The parent's lease is still renewed: it outlives the ttl.
+  // The parent's lease is still renewed, so the hold outlives the ttl.
   const auto ttl = std::to_string(settings().ttl.count() + 500);
   EXPECT_EQ(other.ask("try_for nightly " + ttl), "busy");
   EXPECT_EQ(parent.ask("state"), "valid none");
@@ -30,7 +30,7 @@ TEST_P(fork_test, refuses_the_child_and_leaves_the_parent_alone) {
 
 ROWLOCK_FOR_EACH_SQL_STORE(fork_test);
 
-// The server must still know the same backends.
+// After the fork the server must still know the same backends.
 class forked_connection_test : public process_test {};
 
 TEST_P(forked_connection_test, is_left_open) {
@@ -46,12 +46,12 @@ TEST_P(forked_connection_test, is_left_open) {
   EXPECT_EQ(backends(), before);
 }
 
-// No thread has begun that could keep anything from being destroyed.
+// No thread has started that could keep an object from being destroyed.
 TEST_P(forked_connection_test, is_left_open_before_its_first_use) {
   auto parent = start();
   const auto before = backends();
   ASSERT_EQ(parent.ask("fork nightly"), "refused");
-  // Before the server answers a new session, it has read what the child sent.
+  // When the server answers a new session, it has read what the child may have sent.
   reconnect();
   EXPECT_EQ(backends(), before);
   EXPECT_GT(parent.acquire("nightly").token, 0);

@@ -22,7 +22,7 @@ visits_report kill_test::kill_holders_and_waiters(const std::string& load, std::
   witness().create();
   const auto report = [&] { return report_on(witness().lines(), capacity); };
   const auto is_enough = [&](const visits_report& found) {
-    // More have waited than expect_order() needs: some visits follow.
+    // More visits must have waited than expect_order() needs, because some visits follow.
     return found.killed_inside >= 2 && found.killed_waiting >= 2 && found.queued > found.visits / 3 &&
            (!as_wanted || as_wanted(found));
   };
@@ -60,7 +60,7 @@ void kill_test::expect_order(const visits_report& found) {
   EXPECT_EQ(found.overfull, 0);
   EXPECT_EQ(found.token_faults, 0);
   EXPECT_EQ(found.overtaken, 0);
-  // Otherwise hardly anybody waited, and the order shows nothing.
+  // If hardly anybody had waited, the order would show nothing.
   EXPECT_GT(found.queued, found.visits / 4);
 }
 

@@ -12,7 +12,7 @@ namespace rowlock::test {
 
 class kill_test : public process_test {
  protected:
-  // With a short ttl, because the others wait until the leases of the dead expire.
+  // Settings with a short ttl, because the others wait until the leases of the dead expire.
   worker_settings mortal() const;
   test::witness witness() { return {sql(), prefix()}; }
 
@@ -21,23 +21,23 @@ class kill_test : public process_test {
 
   using condition = std::function<bool(const visits_report&)>;
 
-  // Runs the load in four processes. Kills one inside and one in the queue, again and again; others must come
-  // after each kill. Goes on until the report is as wanted: who meets whom is left to chance. Returns the report on all
-  // lines of the witness.
+  // Runs the load in four processes. Kills one process inside and one in the queue, again and again; other processes
+  // must come after each kill. Goes on until the report is as wanted, because chance decides who meets whom. Returns
+  // the report on all lines of the witness.
   visits_report kill_holders_and_waiters(const std::string& load, std::int64_t capacity,
                                          const condition& as_wanted = {});
   // Ends the loads, and expects that nothing went wrong in them.
   static void halt(crew& all);
-  // Expects that nobody was inside together with one that it had to wait for, and that all came in order.
+  // Expects that nobody was inside together with a visit that it had to wait for, and that all came in order.
   static void expect_order(const visits_report& found);
-  // Waits until no hold, place or lease is left, once the leases of the dead have ended and somebody sweeps.
+  // Waits until no hold, place or lease is left, once the leases of the dead have expired and somebody sweeps.
   void until_nothing_is_left();
 
-  // Waits for a random time: kills must hit any moment.
+  // Waits for a random time, so that kills hit any moment.
   void until_some_moment(std::chrono::microseconds within);
   std::mt19937& random() { return random_; }
 
-  // The pids of all that stand in a queue, the dead among them.
+  // The pids of all that stand in a queue, including dead processes.
   std::set<std::int64_t> waiting();
 
  private:

@@ -36,7 +36,7 @@ TEST_P(killed_holder_test, its_lock_goes_to_the_first_of_several_waiters) {
     EXPECT_EQ(queued(), static_cast<std::int64_t>(waiters.size() - i - 1));
     EXPECT_EQ(waiters[i].ask("release"), "released");
     token = now.token;
-    // The others wait only for a living holder.
+    // In the next rounds the others wait only for a living holder.
     limit = slack;
   }
 }

@@ -6,7 +6,7 @@ namespace {
 
 class killed_waiter_test : public process_test {
  protected:
-  // A holder, and three waiters in this order.
+  // Starts a holder, and three waiters in this order.
   std::vector<worker> form_queue() {
     std::vector<worker> line;
     for (int i = 0; i < 4; ++i) line.push_back(start());
@@ -19,7 +19,8 @@ class killed_waiter_test : public process_test {
   }
 };
 
-// Its lease may still live when the lock is handed over. Then the lock waits for the lease's end.
+// The killed waiter's lease may still live when the lock is handed over. Then the lock stays with it until the lease
+// ends.
 TEST_P(killed_waiter_test, at_the_head_is_skipped_within_its_ttl) {
   auto line = form_queue();
   line[1].kill();

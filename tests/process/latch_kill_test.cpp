@@ -6,16 +6,16 @@ namespace rowlock::test {
 
 namespace {
 
-constexpr std::int64_t far_more = 1'000'000;  // more than is counted before the test counts the rest
+constexpr std::int64_t far_more = 1'000'000;  // more than is counted before the test counts down the rest
 
-// Made of the witness's lines in their order.
+// Computed from the witness's lines in their order.
 struct count_report {
   std::int64_t begun = 0;
   std::int64_t counted = 0;
   std::int64_t done = 0;
-  std::int64_t faults = 0;  // moments at which more was counted than begun, or less than done
+  std::int64_t faults = 0;  // moments at which more was counted than had begun, or less than was done
   std::int64_t went_on = 0;
-  std::int64_t too_early = 0;  // went on before the last was counted
+  std::int64_t too_early = 0;  // waiters that went on before the last count
 };
 
 count_report report_on_count(const std::vector<witness_line>& lines, std::int64_t capacity) {

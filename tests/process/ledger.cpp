@@ -15,7 +15,7 @@ CREATE TABLE @log (id @id, name text NOT NULL, hold_id text NOT NULL, token bigi
 CREATE TABLE @ticket (id @id, name text NOT NULL, hold_id text NOT NULL, ticket bigint NOT NULL);
 )";
 
-// Where the dialects differ.
+// The words in which the dialects differ.
 struct words {
   const char* id;    // the type of the log's key
   const char* name;  // the type of a counter's key
@@ -61,7 +61,7 @@ void ledger::note_tickets() {
 }
 
 void ledger::note_queue(const std::string& name) {
-  // In two statements: INSERT … SELECT would lock rowlock's rows.
+  // Two statements, because INSERT … SELECT would lock rowlock's rows.
   const auto waiting =
       session_.run("SELECT lower(hex(hold_id)), ticket FROM " + prefix_ + "queue WHERE name = $1", {name});
   for (const auto& waiter : waiting) {
@@ -84,7 +84,7 @@ void ledger::write(const hold& held, std::int64_t value) {
 
 void ledger::add_unguarded(const hold& held) {
   const auto value = read(held.name());
-  // A second holder would now read the same value.
+  // If there were a second holder, it would now read the same value.
   std::this_thread::yield();
   session_.begin();
   write(held, value + 1);

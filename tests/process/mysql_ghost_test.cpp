@@ -1,7 +1,7 @@
 #ifdef ROWLOCK_TEST_MYSQL
 
-// Which connection is ended as a ghost, and which is reported as gone. Through a Unix socket no port
-// distinguishes two connections, and another run of the server reuses their numbers.
+// Which connection is ended as a ghost, and which is reported as gone. Through a Unix socket no port distinguishes two
+// connections, and another run of the server reuses the numbers of connections.
 #include "own_server.hpp"
 #include "store/backends.hpp"
 #include "support/mysql_connection.hpp"
@@ -76,7 +76,7 @@ TEST_P(mysql_ghost_test, of_a_server_that_was_started_again_is_gone_and_no_stran
   for (auto& each : sessions) each = connect();
   const auto ghost = sessions.back()->backend();
   sessions.clear();
-  // The next start must be in a later second.
+  // The next start must happen in a later second.
   mysql_connection observer{server_->url()};
   while (observer.value("SELECT unix_timestamp()") == std::to_string(start_of(ghost))) {
     std::this_thread::sleep_for(10ms);
@@ -91,7 +91,7 @@ TEST_P(mysql_ghost_test, of_a_server_that_was_started_again_is_gone_and_no_stran
   EXPECT_TRUE(alive(*stranger));
 }
 
-// The server starts twice within a second: the process behind the socket is another one.
+// The server starts twice within a second, so only its process tells the two runs apart.
 TEST_P(mysql_ghost_test, of_another_process_at_the_socket_is_left_alone) {
   const auto judge = connect();
   const auto stranger = connect();
@@ -120,7 +120,7 @@ TEST_P(mysql_ghost_test, of_a_later_start_is_left_alone) {
   EXPECT_TRUE(alive(*ghost));
 }
 
-// After the credentials have changed, the ghost may belong to a user whose connections this user cannot see.
+// After the credentials have changed, the ghost may belong to a user whose connections the present user cannot see.
 TEST_P(mysql_ghost_test, that_may_not_be_seen_is_not_said_to_be_gone) {
   mysql_connection{server_->url()}.run(
       "CREATE USER rotated@'%' IDENTIFIED BY 'rowlock'; "

@@ -1,6 +1,6 @@
 #ifdef ROWLOCK_TEST_MYSQL
 
-// A server's settings that break a promise, or that look as if they did.
+// Settings of a server that break a promise, or that only seem to break one.
 #include "own_server.hpp"
 #include "store/backends.hpp"
 #include "support/mysql_connection.hpp"
@@ -23,7 +23,7 @@ using testing::HasSubstr;
 class mysql_server_settings_test : public testing::TestWithParam<std::string> {
  protected:
   static void TearDownTestSuite() { servers_.clear(); }
-  // With a binary log, for settings that can change while it runs.
+  // A server with a binary log, for settings that can change while it runs.
   static own_server& running() {
     return servers_.get(GetParam(), {"--log-bin=log", "--binlog-format=MIXED"});
   }
@@ -68,13 +68,13 @@ TEST_P(mysql_server_settings_test, are_refused_where_the_log_has_statements_alon
   side.run("SET GLOBAL binlog_format = MIXED");
 }
 
-// A statement that waited would read an old clock.
+// A statement that waited would read the time at which it began.
 TEST_P(mysql_server_settings_test, are_refused_where_sysdate_is_now) {
   const auto server = make_own_mysql(GetParam(), {"--sysdate-is-now"});
   EXPECT_THAT(refusal(*server), HasSubstr("runs with sysdate-is-now"));
 }
 
-// MySQL has no option that makes up its version.
+// For MariaDB alone: MySQL has no option that changes the version it reports.
 class mariadb_version_test : public mysql_server_settings_test {};
 
 TEST_P(mariadb_version_test, that_is_too_old_is_refused) {
@@ -104,7 +104,7 @@ TEST_P(mysql_server_settings_test, may_leave_memory_out_and_a_restart_changes_th
   EXPECT_EQ(after.epoch, before.epoch);
 }
 
-// The user of this test may write all the same.
+// The user of this test may write although the server is read-only.
 TEST_P(mysql_server_settings_test, that_forbid_writing_stop_a_client_that_is_connected) {
   const auto& server = running();
   migrator{server.url()}.up();

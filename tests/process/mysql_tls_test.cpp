@@ -1,6 +1,6 @@
 #ifdef ROWLOCK_TEST_MYSQL
 
-// What a URL's ssl_… parameters really do between SOCI, the client library and a server.
+// How SOCI, the client library and a server together treat a URL's ssl_… parameters.
 #include "certificates.hpp"
 #include "own_server.hpp"
 #include "store/mysql/mysql_setup.hpp"
@@ -37,13 +37,13 @@ class mysql_tls_test : public testing::TestWithParam<std::string> {
                                          "--ssl-key=" + files_->server_key(), all_addresses});
   }
 
-  // The certificate names 127.0.0.2. The client library 3.4 treats 127.0.0.1 in a way of its own.
+  // The certificate names 127.0.0.2, because version 3.4 of the client library treats 127.0.0.1 specially.
   static constexpr const char* all_addresses = "--bind-address=127.0.0.1,127.0.0.2,127.0.0.3";
   static std::string named(const own_server& server) { return with(server.url(), "127.0.0.1", "127.0.0.2"); }
   std::string named() const { return named(*server_); }
   std::string unnamed() const { return with(server_->url(), "127.0.0.1", "127.0.0.3"); }
 
-  // Names another file of the system's authorities, as long as it lives.
+  // While the object lives, `file` contains the system's authorities.
   class system_authorities {
    public:
     explicit system_authorities(const std::string& file) { ::setenv("SSL_CERT_FILE", file.c_str(), 1); }
@@ -52,7 +52,7 @@ class mysql_tls_test : public testing::TestWithParam<std::string> {
     system_authorities& operator=(const system_authorities&) = delete;
   };
 
-  // The connection's cipher, after all checks of a new session. Empty: the connection is not encrypted.
+  // The cipher of a connection that has passed all checks of a new session. Empty: the connection is not encrypted.
   static std::string cipher(const std::string& url) {
     const store::mysql_context context{url, {}};
     store::mysql_connection connection{context.endpoint, context.catalog, 5s, 5s};
@@ -85,7 +85,7 @@ TEST_P(mysql_tls_test, an_authority_that_has_signed_the_certificate_encrypts) {
   }
 }
 
-// All of the client's connections: this user may have no unencrypted one.
+// All of the client's connections are encrypted: this user may make no other.
 TEST_P(mysql_tls_test, a_client_works_through_it) {
   mysql_connection{server_->url()}.run(
       "CREATE USER secret@'%' IDENTIFIED BY 'rowlock' REQUIRE SSL; GRANT ALL PRIVILEGES ON *.* TO "
@@ -127,7 +127,7 @@ TEST_P(mysql_tls_test, the_address_is_verified_where_that_is_asked_for) {
   EXPECT_EQ(refusal_of(server_->url() + verified).code(), errc::invalid_argument);
 }
 
-// MariaDB's client library 3.4 knows no chain without a name.
+// Version 3.4 of MariaDB's client library verifies no certificate chain without a name.
 TEST_P(mysql_tls_test, of_an_authority_alone_depends_on_the_client_library) {
   const auto url = unnamed() + "?ssl_ca=" + files_->known();
   if (mysql_get_client_version() < 30400) {
@@ -157,7 +157,8 @@ TEST_P(mysql_tls_test, without_a_file_the_systems_authorities_decide) {
   EXPECT_THAT(refused.what(), HasSubstr("/nowhere/ca.pem cannot be read"));
 }
 
-// The client library 3.4 would trust any certificate for which the server vouches with the user's password.
+// Without rowlock's options, version 3.4 of the client library would trust any certificate for which the server vouches
+// with the user's password.
 TEST_P(mysql_tls_test, a_password_vouches_for_no_certificate) {
   const auto self_made = make_own_mysql(
       GetParam(), {"--ssl-cert=" + files_->other(), "--ssl-key=" + files_->other_key(), all_addresses});
@@ -177,14 +178,14 @@ TEST_P(mysql_tls_test, a_server_without_it_is_refused_where_it_is_demanded) {
     EXPECT_THAT(refused.what(), HasSubstr("offers no TLS"));
   }
   EXPECT_EQ(cipher(named(*plain) + "?ssl_mode=PREFERRED&ssl_ca=" + files_->known()), "");
-  // A password that the server would refuse is not even sent.
+  // The client does not even send a password that the server would refuse.
   const auto refused = refusal_of(with(named(*plain), "rowlock@", "wrong@") +
                                   "?ssl_mode=VERIFY_IDENTITY&ssl_ca=" + files_->known());
   EXPECT_EQ(refused.code(), errc::unreachable) << refused.what();
   EXPECT_THAT(refused.what(), HasSubstr("the server does not support it"));
 }
 
-// The server knows nobody without a certificate that its own authority has signed.
+// The server accepts only clients with a certificate that its own authority has signed.
 TEST_P(mysql_tls_test, a_user_may_have_to_show_a_certificate) {
   mysql_connection{server_->url()}.run(
       "CREATE USER IF NOT EXISTS shown@'%' IDENTIFIED BY 'rowlock' REQUIRE X509; GRANT ALL PRIVILEGES ON *.* "
@@ -198,7 +199,7 @@ TEST_P(mysql_tls_test, a_user_may_have_to_show_a_certificate) {
   EXPECT_TRUE(mutex(connect(shown), "shown").try_acquire());
 }
 
-// MySQL's caching_sha2_password asks for the password itself where the server has not seen it since its start.
+// MySQL's caching_sha2_password requests the password itself if the server has not seen it since its start.
 TEST_P(mysql_tls_test, a_password_that_the_server_has_not_seen_yet_is_taken_with_and_without_encryption) {
   mysql_connection side{server_->url()};
   side.run(
@@ -209,7 +210,7 @@ TEST_P(mysql_tls_test, a_password_that_the_server_has_not_seen_yet_is_taken_with
   }
   const auto url = with(server_->url(), "rowlock:", "fresh:");
   for (const auto& how : {url, url + "?ssl_ca=" + files_->known()}) {
-    // Empties the server's cache.
+    // Empties the server's cache of passwords.
     side.run("FLUSH PRIVILEGES");
     EXPECT_NO_THROW(cipher(how)) << how;
     EXPECT_NO_THROW(cipher(how)) << "from the cache";

@@ -1,6 +1,6 @@
 #ifdef ROWLOCK_TEST_MYSQL
 
-// Settings that other software stumbles over, all of them on one server, whose users have the printed rights alone.
+// Settings that break other software, all of them on one server, whose users have only the rights that rowlock prints.
 #include "own_server.hpp"
 #include "support/background.hpp"
 #include "support/mysql_connection.hpp"
@@ -55,7 +55,7 @@ class mysql_unusual_settings_test : public testing::TestWithParam<std::string> {
   }
   static bool is_mysql() { return GetParam() == "mysql"; }
 
-  // owner may migrate and app may run, by roles that have what rowlock prints.
+  // `owner` may migrate and `app` may run, through roles with the rights that rowlock prints.
   static void make_users(mysql_connection& side) {
     const auto grant = [&](const std::string& name, role_use use) {
       for (auto one : grant_statements("mysql", "may_" + name, use, "rowlock_test", "rowlock_")) {
@@ -68,7 +68,7 @@ class mysql_unusual_settings_test : public testing::TestWithParam<std::string> {
       side.run("CREATE ROLE may_" + name + "; CREATE USER " + name + " IDENTIFIED BY 'right'; GRANT may_" +
                name + " TO " + name + "; SET DEFAULT ROLE may_" + name + (is_mysql() ? " TO " : " FOR ") +
                name);
-      // They may read everything except the server's own tables.
+      // These users may read everything except the server's own tables.
       if (is_mysql()) side.run("GRANT SELECT ON *.* TO " + name + "; REVOKE SELECT ON mysql.* FROM " + name);
     }
     grant("owner", role_use::migrate);

@@ -33,7 +33,7 @@ int free_port() {
   throw std::runtime_error("there is no free port");
 }
 
-// What the variables of scripts/with-mariadb and with-mysql begin with.
+// The beginning of the variables that scripts/with-mariadb and with-mysql export.
 const std::string of_mariadb = "ROWLOCK_TEST_MARIADB_";
 const std::string of_mysql = "ROWLOCK_TEST_MYSQL_";
 
@@ -45,12 +45,12 @@ class own_mysql final : public own_server {
         home_{variables_ + "USER", within} {
     std::vector<std::string> install{required_environment(variables_ + "INSTALL")};
     install.push_back("--datadir=" + data());
-    // MySQL keeps in its data which letters of names it distinguishes.
+    // MySQL stores in its data folder whether names are case-sensitive.
     for (const auto& one : more_) {
       if (one.starts_with("--lower-case-table-names=")) install.push_back(one);
     }
     home_.run(install);
-    // MySQL ends at a statement that fails, and has no users without a name.
+    // MySQL ends at the first statement that fails, and has no users without a name.
     std::ofstream{home_.path() + "/init.sql"}
         << (store == "mariadb" ? "DELETE FROM mysql.global_priv WHERE User = '';\n"
                                  "FLUSH PRIVILEGES;\n"
@@ -76,7 +76,7 @@ class own_mysql final : public own_server {
   void start() override {
     const int log = home_.open_log();
     std::vector<std::string> arguments{required_environment(variables_ + "BIN")};
-    // It must come first, and scripts/with-mysql says it itself.
+    // This option must come first, and scripts/with-mysql adds it itself.
     if (variables_ == of_mariadb) arguments.emplace_back("--no-defaults");
     arguments.insert(
         arguments.end(),
@@ -117,12 +117,12 @@ class own_mysql final : public own_server {
     if (!until_it_answers()) start();
   }
 
-  // Each commit is on disk: the setting that changes this is the whole server's, not a session's.
+  // Each commit is on disk: the setting that changes this belongs to the whole server, not to a session.
   bool forgets_lazy_commits() const noexcept override { return false; }
 
  private:
   std::string data() const { return home_.path() + "/data"; }
-  // False: it has ended by itself.
+  // Waits until the server answers. False: it has ended by itself.
   bool until_it_answers() {
     const auto deadline = std::chrono::steady_clock::now() + std::chrono::seconds{60};
     for (;;) {

@@ -18,7 +18,7 @@ namespace {
 
 class own_postgres final : public own_server {
  public:
-  // A standby of that server.
+  // Makes a standby of `primary`.
   explicit own_postgres(const own_server& primary) : home_{"ROWLOCK_TEST_POSTGRES_USER"} {
     const auto url = primary.url();
     home_.run({bin_ + "/pg_basebackup", "-d", url, "-D", data(), "-R", "-X", "stream", "-c", "fast"});
@@ -72,7 +72,7 @@ class own_postgres final : public own_server {
     for (const pid_t pid : pids) ::kill(pid, SIGKILL);
     postmaster_->kill();
     postmaster_.reset();
-    // It does not start again while one of them uses its memory.
+    // The server does not start again while one of them uses its shared memory.
     for (const pid_t pid : pids) until_gone(pid);
   }
 
@@ -110,7 +110,7 @@ class own_postgres final : public own_server {
 
  private:
   std::string data() const { return home_.path() + "/data"; }
-  // False: it has ended by itself.
+  // Waits until the server answers. False: it has ended by itself.
   bool until_it_answers() {
     const auto deadline = std::chrono::steady_clock::now() + std::chrono::seconds{60};
     while (PQping(url_.c_str()) != PQPING_OK) {

@@ -13,7 +13,7 @@
 
 namespace rowlock::test {
 
-// A short path outside of TMPDIR: a Unix socket's path may have 107 bytes.
+// The path is short and outside of TMPDIR, because the path of a Unix socket has at most 107 bytes.
 server_home::server_home(const std::string& user_variable, const std::string& within)
     : path_{within + "/rowlock-own.XXXXXX"} {
   if (!::mkdtemp(path_.data())) throw std::runtime_error("cannot make a folder like " + path_);

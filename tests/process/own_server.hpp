@@ -1,4 +1,4 @@
-// A server of a test's own, for what would disturb other tests: crashes and standstills.
+// A server that belongs to one test, for faults that would disturb other tests: crashes and standstills.
 #pragma once
 
 #include "child_process.hpp"
@@ -24,46 +24,49 @@ class own_server {
   // The text of its log.
   virtual std::string said() const = 0;
 
-  virtual void start() = 0;  // returns when it answers
-  // Ends every process of it at once; nothing is written. PostgreSQL is asked to, as by an immediate shutdown.
+  virtual void start() = 0;  // returns when the server answers
+  // Ends every process of the server at once; nothing more is written. PostgreSQL is asked to end, as by an immediate
+  // shutdown.
   virtual void crash() = 0;
-  // Sends SIGKILL to every process of it.
+  // Sends SIGKILL to every process of the server.
   virtual void kill() { crash(); }
 
-  // Stops every process of the server. Its kernel still accepts what is sent, and nobody answers.
+  // Stops every process of the server. The kernel still accepts what clients send, and nobody answers.
   virtual void stop() = 0;
   virtual void go_on() = 0;
 
-  // Copies its data; the next copy replaces this one. PostgreSQL goes on meanwhile (pg_basebackup); MariaDB and MySQL are
-  // shut down for it and started again.
+  // Copies the server's data; the next copy replaces this one. PostgreSQL goes on meanwhile (pg_basebackup); MariaDB
+  // and MySQL are shut down for the copy and started again.
   virtual void back_up() = 0;
   // Kills the server, and starts it with the copied data.
   virtual void restore() = 0;
-  // Returns when it answers; starts it if it has ended by itself.
+  // Returns when the server answers; starts it if it has ended by itself.
   virtual void revive() = 0;
 
   // Whether a crash loses commits that were answered before they were on disk.
   virtual bool forgets_lazy_commits() const noexcept = 0;
 };
 
-// The servers are durable as by default and listen on a Unix socket or a loopback port. They need what
-// scripts/with-postgres, with-mariadb or with-mysql exports. Throw std::runtime_error with the server's message.
+// The servers are durable as by default and listen on a Unix socket or a loopback port. They need the variables that
+// scripts/with-postgres, with-mariadb or with-mysql exports. The functions throw std::runtime_error with the server's
+// message.
 std::unique_ptr<own_server> make_own_postgres();
-// In a folder on a small disk. It has little log, in small files, so that a full disk soon concerns it.
+// Makes a server in a folder on a small disk. It has little log, in small files, so that a full disk affects it soon.
 std::unique_ptr<own_server> make_own_postgres_on_small_disk(const std::string& folder);
-// A standby of a server that make_own_postgres() or this has made: asynchronous unless the primary's settings say
-// otherwise.
+// Makes a standby of a server that make_own_postgres() or this function has made: asynchronous unless the primary's
+// settings say otherwise.
 std::unique_ptr<own_server> make_own_postgres_standby(const own_server& primary);
-// store: mariadb or mysql. arguments: further arguments for the server; they override its usual ones. within: where it has its folder.
+// store: mariadb or mysql. arguments: further arguments for the server; they override its usual ones. within: the
+// folder in which the server gets its own.
 std::unique_ptr<own_server> make_own_mysql(const std::string& store,
                                            const std::vector<std::string>& arguments = {},
                                            const std::string& within = "/tmp");
 
-// Servers of MariaDB and MySQL that the tests of a suite share, one of each kind. A static one needs TearDownTestSuite() to
-// call clear(): what is left at the end of the program ends with it.
+// Servers of MariaDB and MySQL that the tests of a suite share, one of each kind. If the object is static,
+// TearDownTestSuite() must call clear(): the program ends whatever processes are left at its end.
 class own_servers {
  public:
-  // arguments: as of make_own_mysql; only the first call for a store reads them.
+  // arguments: as for make_own_mysql; only the first call for a store reads them.
   own_server& get(const std::string& store, const std::vector<std::string>& arguments = {}) {
     auto& one = made_[store];
     if (!one) one = make_own_mysql(store, arguments);
@@ -88,9 +91,9 @@ class server_home {
   std::string said() const;  // the text of its log
   child_setup setup(int output, int at_parents_death) const;
   int open_log() const;  // the caller closes it
-  // Runs a program as that user to its end, with its output in the log. Throws if the program fails.
+  // Runs a program as that user until the program ends, with its output in the log. Throws if the program fails.
   void run(const std::vector<std::string>& arguments) const;
-  // Copies a folder of the home to another one, which it replaces.
+  // Copies a folder of the home, and replaces the folder `to`.
   void copy(const std::string& from, const std::string& to) const;
 
  private:
@@ -99,7 +102,7 @@ class server_home {
   gid_t group_ = 0;
 };
 
-// Throws if the variable is not set: the tests do not run under scripts/with-….
+// Throws if the variable is not set, because the tests do not run under scripts/with-….
 std::string required_environment(const std::string& name);
 
 }  // namespace rowlock::test

@@ -19,7 +19,7 @@ void own_server_test::SetUp() {
 }
 
 void own_server_test::TearDown() {
-  // A test that failed may have left the server stopped; then nothing would answer.
+  // A test that failed may have left the server stopped, in which state nothing would answer.
   if (server_) server_->go_on();
   process_test::TearDown();
 }
@@ -93,7 +93,7 @@ std::int64_t process_test::terminate_backends() {
       try {
         session_->run("KILL " + text);
       } catch (const std::exception&) {
-        // It has ended by itself.
+        // The backend has ended by itself.
       }
     }
   }

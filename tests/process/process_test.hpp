@@ -1,4 +1,4 @@
-// A fresh database that several processes use, and checks of what they left in it.
+// The fixture of the process tests: a fresh database that several processes use, and checks of what they leave in it.
 #pragma once
 
 #include "ledger.hpp"
@@ -19,13 +19,13 @@ namespace rowlock::test {
 
 using namespace std::chrono_literals;
 
-// How much later than its bound something may happen on a busy machine.
+// How late something may happen on a busy machine.
 inline constexpr auto slack = 1'500ms;
 
 class process_test : public testing::TestWithParam<std::string> {
  protected:
   void SetUp() override;
-  // Checks that the workers left nothing in the server. Workers must be gone by then: they are locals of the
+  // Checks that the workers left nothing in the server. The workers must have ended by then: they are locals of the
   // tests.
   void TearDown() override;
 
@@ -50,13 +50,13 @@ class process_test : public testing::TestWithParam<std::string> {
   std::int64_t leases() { return number("SELECT count(*) FROM @lease"); }
   void until_queued(std::int64_t count);
 
-  // The failure says what it waited for.
+  // Waits until is_so. The failure names what it waited for.
   static void until(const std::string& what, const std::function<bool()>& is_so,
                     std::chrono::milliseconds limit = 30s);
 
   // The numbers of the server's backends of all workers. Not for SQLite.
   std::vector<std::int64_t> backends();
-  // Ends them, and returns how many there were.
+  // Ends these backends, and returns how many there were.
   std::int64_t terminate_backends();
 
  private:
@@ -68,7 +68,7 @@ class process_test : public testing::TestWithParam<std::string> {
   std::string application_;
 };
 
-// The same on a server of the test's own.
+// The same fixture on a server that belongs to the test.
 class own_server_test : public process_test {
  protected:
   void SetUp() override;

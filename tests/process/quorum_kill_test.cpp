@@ -40,9 +40,9 @@ class quorum_kill_test : public kill_test {
   visits_report report_on_all() {
     return report_on(only(witness().lines(), "global/all"), 1, without_leaving::not_counted);
   }
-  // The pids that have not left, the dead among them.
+  // The pids of processes that have not left, including dead ones.
   std::set<std::int64_t> inside() { return report_on(only(witness().lines(), "global/all"), 1).inside; }
-  // A process that was chosen inside may have left when the signal comes.
+  // How many processes were killed inside. A process that was chosen inside may have left when the signal comes.
   std::size_t dead_inside(crew& all) {
     const auto pids = inside();
     return pids.size() - all.count_of(pids);
@@ -59,11 +59,11 @@ class quorum_kill_test : public kill_test {
   std::vector<member> others_;
 };
 
-// A kill may come when only some of the members have a client's statement.
+// A kill may come when a client's statement has reached only some of the members.
 TEST_P(quorum_kill_test, has_one_holder_and_rising_tokens_on_all_members_together) {
   constexpr int turns = 2;
   auto patient = mortal();
-  patient.ttl = 1'500ms;  // ten times what a member may take
+  patient.ttl = 1'500ms;  // ten times the time that a member may take
   {
     crew all{patient, load(0), 4};
     for (int turn = 0; turn < turns; ++turn) {
@@ -97,7 +97,7 @@ TEST_P(quorum_kill_test, has_one_holder_and_rising_tokens_on_all_members_togethe
 
   worker survivor{patient};
   until("it is free on all members", [&] {
-    survivor.ask(load(4));  // by each of its views of the lock
+    survivor.ask(load(4));  // with each of its views of the lock
     survivor.counts("join", 30s);
     return number("SELECT count(*) FROM @lock WHERE in_use <> 0 OR hold_id IS NOT NULL") == 0 &&
            others_[0].is_empty() && others_[1].is_empty();

@@ -5,13 +5,13 @@ namespace rowlock::test {
 
 namespace {
 
-// Processes are killed at any moment: between the statements of an acquire, of a hand-over, of a guarded
+// Processes are killed at any moment, also between the statements of an acquire, of a hand-over, or of a guarded
 // transaction.
 class random_kill_test : public kill_test {};
 
 TEST_P(random_kill_test, leaves_the_counter_exact_and_no_name_locked) {
   const auto length = is_long_run() ? 120s : 10s;
-  // So many names that some are free while others wait for the leases of the dead.
+  // There are so many names that some are free while others wait for the leases of the dead.
   std::vector<std::string> names;
   std::string load = "load guarded 4 0";
   for (int i = 0; i < 20; ++i) load += ' ' + names.emplace_back("name/" + std::to_string(i));

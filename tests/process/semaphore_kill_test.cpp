@@ -13,7 +13,7 @@ TEST_P(semaphore_kill_test, never_has_more_permits_out_than_there_are_and_loses_
   expect_order(found);
   EXPECT_EQ(found.most_together, 5);
   EXPECT_GT(found.most_sharing, 1) << "nobody was inside beside another";
-  // The permits of the dead are free again.
+  // The permits of the dead processes are free again.
   auto survivor = start();
   EXPECT_TRUE(survivor.ask("acquire_permits gpus 5 5").starts_with("granted "));
   survivor.finish();

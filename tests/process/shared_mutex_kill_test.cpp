@@ -27,7 +27,7 @@ TEST_P(shared_mutex_kill_test, lets_nobody_in_between_when_a_writer_reads_on_or_
   witness().create();
   const auto report = [this] { return report_on(witness().lines(), model::shared_mutex_capacity); };
   crew all{mortal(), "load conversion 1 0 catalog", 3};
-  // Who was chosen may have left when the signal comes; then there is another turn.
+  // The chosen process may have left when the signal comes; then there is another turn.
   for (int turn = 0; turn < turns || report().killed_inside == 0; ++turn) {
     const auto before = report();
     until_some_moment(100ms);

@@ -1,4 +1,4 @@
-// A plain connection to the database under test, like the one that an application has beside rowlock's.
+// A plain connection to the database under test, like an application's own connection beside rowlock's.
 #pragma once
 
 #include <rowlock/hold.hpp>
@@ -24,7 +24,7 @@ class sql_session {
   sql_session& operator=(const sql_session&) = delete;
   virtual ~sql_session() = default;
 
-  // Runs one statement with parameters $1, $2… or as rowlock's guard writes them; or any number of statements
+  // Runs one statement with parameters, written $1, $2… or as rowlock's guard writes them; or any number of statements
   // without parameters.
   virtual rows run(const std::string& sql, std::initializer_list<std::string> parameters = {}) = 0;
   // Begins a transaction that will write.
@@ -33,11 +33,11 @@ class sql_session {
   virtual void guard(const hold& held) = 0;
   virtual test::dialect dialect() const noexcept = 0;
 
-  // The only field, as a number.
+  // The only field of the result, as a number.
   std::int64_t number(const std::string& sql, std::initializer_list<std::string> parameters = {});
 };
 
-// Replaces every `what` in the text. One script can so serve several dialects and prefixes.
+// Replaces every `what` in the text, so that one script can serve several dialects and prefixes.
 std::string replace_all(std::string text, const std::string& what, const std::string& with);
 
 std::unique_ptr<sql_session> open_postgres_session(const std::string& url);

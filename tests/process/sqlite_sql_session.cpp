@@ -46,7 +46,8 @@ class sqlite_sql_session final : public sql_session {
     return answer;
   }
 
-  // A transaction that reads first could not write if another connection has written since.
+  // Takes the write lock at once: a transaction that reads first could not write if another connection has written
+  // since.
   void begin() override { run("BEGIN IMMEDIATE", {}); }
   void guard(const hold& held) override { rowlock::guard(handle_.get(), held); }
   test::dialect dialect() const noexcept override { return dialect::sqlite; }

@@ -67,7 +67,7 @@ TEST_P(stalled_server_test, notifies_the_holder_before_its_lease_ends) {
   const auto ends =
       number("SELECT max(expires_at) FROM lease_log WHERE noted_at <= $1", {std::to_string(stopped_at)});
   EXPECT_LT(told_at, ends);
-  // The holder is not notified earlier than needed: the margin, and the time that a renewal takes.
+  // The holder is not notified earlier than the margin and the time of a renewal require.
   EXPECT_GT(told_at, ends - 750'000);
   EXPECT_GT(holder.acquire("nightly").token, 0);
   EXPECT_EQ(holder.ask("release"), "released");
@@ -92,7 +92,7 @@ TEST_P(stalled_server_test, keeps_no_call_longer_than_its_bound) {
             longest_call + slack);
   EXPECT_LT(time_of([&] { EXPECT_EQ(trying.ask("try_for held 400"), "busy"); }), 400ms + slack);
   waiting.tell("acquire held");
-  // Past the end of every lease.
+  // The attempt lasts past the end of every lease.
   EXPECT_LT(time_of([&] { EXPECT_TRUE(trying.ask("try_for held 1600").starts_with("error unreachable")); }),
             1'600ms + slack);
   EXPECT_TRUE(waiting.is_silent());

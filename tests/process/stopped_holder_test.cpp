@@ -34,7 +34,7 @@ TEST_P(stopped_holder_test, knows_of_its_loss_and_can_begin_again) {
   EXPECT_EQ(book().check().counted, 3);
 }
 
-// The database refuses the write when the process cannot yet know of the loss.
+// The process cannot know of the loss when it writes, so the database refuses the write.
 TEST_P(stopped_holder_test, between_its_last_look_and_the_guard_is_refused_by_the_database) {
   auto holder = start();
   auto other = start();

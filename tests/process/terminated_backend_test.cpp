@@ -14,7 +14,7 @@ TEST_P(terminated_backend_test, while_holding_costs_nothing) {
   auto holder = start();
   const auto held = holder.acquire("nightly");
   EXPECT_GT(terminate_backends(), 0);
-  // Another connection renews the lease beyond what the old one had reached.
+  // Another connection renews the lease beyond the expiry that the old one had written.
   const auto expiry = in_dialect("SELECT (extract(epoch FROM expires_at) * 1000000)::bigint FROM @lease",
                                  "SELECT timestampdiff(MICROSECOND, '1970-01-01', expires_at) FROM @lease");
   const auto ends = number(expiry);
@@ -26,7 +26,7 @@ TEST_P(terminated_backend_test, while_holding_costs_nothing) {
   EXPECT_EQ(holder.ask("release"), "released");
 }
 
-// The wake-up goes to a connection that is gone, or falls between two connections.
+// The wake-up is sent to a connection that is gone, or falls between two connections.
 TEST_P(terminated_backend_test, while_waiting_loses_no_wake_up) {
   auto patient = settings();
   patient.ttl = 30s;
@@ -40,7 +40,7 @@ TEST_P(terminated_backend_test, while_waiting_loses_no_wake_up) {
     until_queued(1);
     holder.tell("release");
     terminate_backends();
-    const auto now = waiter.grant(slack + 1s);  // a poll stands behind the wake-up
+    const auto now = waiter.grant(slack + 1s);  // a poll replaces a lost wake-up
     EXPECT_GT(now.token, token);
     token = now.token;
     EXPECT_EQ(holder.answer(), "released");
@@ -60,7 +60,7 @@ TEST_P(terminated_backend_test, under_load_grants_nothing_twice_and_loses_nothin
   const auto end = std::chrono::steady_clock::now() + length;
   std::int64_t terminated = 0;
   while (std::chrono::steady_clock::now() < end) {
-    // Each round ends connections only after grants went on, so that no client is cut off for ever.
+    // A round ends connections only after more grants were made, so that no client is cut off for ever.
     const auto logged = number("SELECT count(*) FROM @log");
     until("grants go on", [&] { return number("SELECT count(*) FROM @log") > logged + 20; });
     terminated += terminate_backends();
@@ -79,7 +79,7 @@ TEST_P(terminated_backend_test, under_load_grants_nothing_twice_and_loses_nothin
   EXPECT_EQ(found.repeated_values, 0);
   EXPECT_EQ(found.token_faults, 0);
   EXPECT_EQ(found.ticket_faults, 0);
-  // What was in doubt is settled: nothing of it is left.
+  // Requests that were in doubt are settled, and leave nothing behind.
   until("nobody stands in the queue or holds anything",
         [&] { return queued() == 0 && number("SELECT count(*) FROM @lock WHERE hold_id IS NOT NULL") == 0; });
 }

@@ -4,7 +4,7 @@ namespace rowlock::test {
 
 namespace {
 
-// The clock that decides is the same in every zone: clients that connect before and after a change agree.
+// The database's clock is the same in every time zone: clients that connect before and after a change of zone agree.
 class time_zone_test : public own_server_test {};
 
 TEST_P(time_zone_test, may_change_beside_living_leases) {
@@ -12,7 +12,7 @@ TEST_P(time_zone_test, may_change_beside_living_leases) {
     SCOPED_TRACE(zone);
     auto holder = start();
     const auto held = holder.acquire("nightly");
-    // For every later connection.
+    // Sets the zone of every later connection.
     sql().run(in_dialect("ALTER ROLE ALL SET timezone = '", "SET GLOBAL time_zone = '") + zone + "'");
     auto other = start();
     EXPECT_EQ(other.ask("try nightly"), "busy");

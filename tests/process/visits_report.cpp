@@ -8,7 +8,7 @@ namespace rowlock::test {
 
 namespace {
 
-// A name and a hold.
+// A name and a hold's id.
 using key = std::pair<std::string, std::string>;
 
 key key_of(const witness_line& line) {
@@ -18,8 +18,8 @@ key key_of(const witness_line& line) {
 struct visited_lock {
   std::map<std::string, witness_line> inside;  // by hold
   std::int64_t weight = 0;
-  std::int64_t token = 0;                       // the highest of all that came
-  std::int64_t token_of_lone = 0;               // the highest of those that were alone
+  std::int64_t token = 0;                       // the highest token of all visits
+  std::int64_t token_of_lone = 0;               // the highest token of the visits that were alone
   std::map<std::int64_t, std::int64_t> queued;  // by the line of its place: the highest token so far
 };
 
@@ -88,7 +88,7 @@ class reader {
     found->second.weight = line.weight;
   }
 
-  // Judges a visit that was granted `more`, beside the visits that are inside.
+  // Judges a visit that was granted the weight `more`, beside the visits that are inside.
   void judge(visited_lock& one, const witness_line& line, std::int64_t more) {
     const bool is_alone = line.weight >= capacity_;
     if (line.token <= (is_alone ? one.token : one.token_of_lone)) ++report_.token_faults;

@@ -1,9 +1,8 @@
-// A log of holds that the holders themselves write, in transactions that no lock protects; and of what
-// triggers see: which requests queued, which permits were granted, which leases ended.
+// A log of holds that the holders themselves write, in transactions that no lock protects, and of what triggers see:
+// which requests queued, which permits were granted, which leases ended.
 //
-// Ids rise in the order of time. A holder writes that it came after its grant and that it left before its
-// release. So everything between the two lines lies within the hold, and two visits that overlap here were
-// held together.
+// Ids rise in the order of time. A holder writes that it came after its grant, and that it left before its release. So
+// everything between the two lines lies within the hold, and two visits that overlap here were held together.
 #pragma once
 
 #include "sql_session.hpp"
@@ -17,7 +16,7 @@ namespace rowlock::test {
 
 struct witness_line {
   std::int64_t id = 0;
-  std::string what;  // came, weighs, left; queued, permitted, died (by the triggers); or note()'s
+  std::string what;  // came, weighs, left; queued, permitted, died (by triggers); or a word of note()
   std::string name;
   std::string hold_id;
   std::string lease;  // for the lines queued and died
@@ -44,12 +43,12 @@ class witness {
 
   std::int64_t latest();
 
-  // Writes all visits in one transaction. False: they were no longer valid when their lines had ids, and
-  // nothing is written. A hold that is valid at that moment ends later than those lines.
+  // Writes all visits in one transaction. False: the visits were no longer valid when their lines had ids, and nothing
+  // is written. A hold that is valid at that moment ends later than those lines.
   bool come(const std::vector<visit>& visits, std::int64_t asked_after,
             const std::function<bool()>& is_valid);
   bool leave(const std::vector<visit>& visits, const std::function<bool()>& is_valid);
-  // The visits have another weight inside, and perhaps another token, than they came with.
+  // Writes that visits inside have another weight, and perhaps another token, than when they came.
   bool weigh(const std::vector<visit>& visits, const std::function<bool()>& is_valid);
 
   // Records that this process did something.

@@ -98,7 +98,7 @@ std::map<std::string, std::int64_t> worker::counts(const std::string& line, std:
     result[word.substr(0, equals)] = std::stoll(word.substr(equals + 1));
   }
   if (!result.contains("failed")) throw std::runtime_error("the worker says: " + said);
-  // Behind the counts stands what failed, in words.
+  // After the counts the worker's report says in words what failed.
   if (result["failed"] != 0) throw std::runtime_error("the worker's load says: " + said);
   return result;
 }

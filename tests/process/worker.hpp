@@ -17,7 +17,7 @@ struct worker_settings {
   std::string application;
   std::chrono::milliseconds ttl{2'000};
   std::chrono::milliseconds statement_timeout{0};  // 0: rowlock's default
-  std::chrono::milliseconds connect_timeout{20'000};  // a loaded machine may take longer than rowlock's default
+  std::chrono::milliseconds connect_timeout{20'000};  // rowlock's default is too short for a loaded machine
   std::chrono::milliseconds close_timeout{2'000};
   std::chrono::milliseconds skew{0};
 };
@@ -33,10 +33,10 @@ class worker {
   explicit worker(const worker_settings& settings);
 
   pid_t pid() const noexcept { return process_->pid(); }
-  void stop();  // sends SIGSTOP and waits until it has stopped
+  void stop();  // sends SIGSTOP and waits until the process has stopped
   void go_on() { process_->signal(SIGCONT); }
   void kill() { process_->kill(); }
-  // Ends the process normally: its client is closed.
+  // Lets the process close its client and end.
   void finish();
 
   void tell(const std::string& line);
@@ -53,7 +53,7 @@ class worker {
 
   // The counts that a load reports.
   std::map<std::string, std::int64_t> counts(const std::string& line, std::chrono::milliseconds limit);
-  // The report that contained the counts, with what failed or broke in words.
+  // The report that contained the counts, with the failures in words.
   const std::string& reported() const noexcept { return reported_; }
 
  private:

@@ -1,5 +1,4 @@
-// Uses what is installed and nothing else: migrates a file, takes a lock in it, writes under its guard's
-// statement.
+// Uses what is installed and nothing else: migrates a file, acquires a lock in it, and writes with the lock's guard.
 #include <rowlock/rowlock.hpp>
 
 #include <cstdio>

@@ -8,7 +8,7 @@ namespace rowlock::test {
 
 namespace {
 
-// Acquires two or more of the names in any order, and now and then one alone.
+// Acquires two or more of the names in any order, and sometimes only one of them.
 class acquire_all_task final : public visit_task {
  public:
   acquire_all_task(const load_plan& plan, tally& counts, int index) : visit_task{plan, counts, index} {

@@ -160,7 +160,7 @@ std::string commands::state() const {
   return std::string{held_.valid() ? "valid " : "invalid "} + to_string(held_.loss());
 }
 
-// The reason, and when the stop token fired.
+// Returns the reason, and when the stop token fired.
 std::string commands::await_loss(std::chrono::milliseconds limit) const {
   std::mutex mutex;
   std::condition_variable fired;
@@ -181,7 +181,7 @@ std::string commands::write() {
   return "written";
 }
 
-// As a program that is stopped between its last check of the hold and the guard's statement.
+// Stops the process between its last check of the hold and the guard's statement, as a debugger may.
 std::string commands::stop_before_guard() {
   if (!session_) session_ = sql_session::open(url_);
   const auto proof = held_.guard_statement();
@@ -198,7 +198,7 @@ std::string commands::start_load(std::istream& words) {
   words >> plan.mode >> plan.threads >> plan.rounds;
   for (std::string name; words >> name && name != "and";) plan.names.push_back(name);
   plan.databases.push_back({db_, url_, settings_.prefix});
-  // The other members of a quorum.
+  // The rest of the line names the other members of a quorum.
   for (std::string url, prefix; words >> url >> prefix;) {
     auto settings = settings_;
     settings.prefix = prefix;
@@ -208,7 +208,7 @@ std::string commands::start_load(std::istream& words) {
   return "loading";
 }
 
-// The child tries everything that must be refused, and then destroys all that it has copied.
+// In the child: tries every call that must be refused, and then destroys everything that it has copied.
 std::string commands::fork_child(const std::string& name) {
   const pid_t child = ::fork();
   if (child == 0) {
@@ -220,7 +220,7 @@ std::string commands::fork_child(const std::string& name) {
                          }) == errc::forked &&
                          (!held_ || code_of([&] { held_.release(); }) == errc::forked) &&
                          code_of([&] { std::ignore = admin{db_}.list(); }) == errc::forked;
-    // The application's connection belongs to the parent too, and libpq would end it.
+    // The parent uses the application's connection, too, and libpq would end it.
     static_cast<void>(session_.release());
     held_ = {};
     db_.close();
@@ -232,7 +232,7 @@ std::string commands::fork_child(const std::string& name) {
   return status == 0 ? "refused" : "child ended with status " + std::to_string(status);
 }
 
-// Starts a program that waits, and returns the descriptors that it has got, except the standard ones.
+// Starts a program that waits, and returns the descriptors that it has inherited, except the standard ones.
 std::string commands::execute_program() {
   int input[2], output[2];
   if (::pipe2(input, O_CLOEXEC) != 0 || ::pipe2(output, O_CLOEXEC) != 0) return "no pipe";
@@ -246,7 +246,7 @@ std::string commands::execute_program() {
   ::close(input[0]);
   ::close(output[1]);
   char line_end = 0;
-  static_cast<void>(::read(output[0], &line_end, 1));  // then it has loaded its libraries
+  static_cast<void>(::read(output[0], &line_end, 1));  // by then the program has loaded its libraries
   std::string found;
   for (const auto& [number, target] : descriptors_of(child)) {
     found += (found.empty() ? "" : " ") + std::to_string(number) + "=" + target;

@@ -1,4 +1,4 @@
-// What a worker does for each line that it is sent.
+// What a worker does for each line that it receives.
 #pragma once
 
 #include "load.hpp"
@@ -17,8 +17,7 @@ class commands {
  public:
   commands(std::string url, const options& settings);
 
-  // Each line gets one line in answer; some get two. An error of rowlock's is an answer too: "error CODE
-  // text".
+  // Answers each line with one line, and some with two. An error of rowlock's is an answer, too: "error CODE text".
   void run(const std::string& line);
 
  private:

@@ -23,7 +23,7 @@ class conversion_task final : public one_hold_task {
   }
 
   void enter(const std::stop_token& stop) override {
-    // At times nobody must wait: otherwise no reader becomes a writer.
+    // Without this pause somebody would always wait, and no reader could become a writer.
     std::this_thread::sleep_for(std::chrono::microseconds{any(0, 150'000)});
     held_ = any(1, 2) == 1 ? lock_.acquire({.stop = stop}) : lock_.acquire_shared({.stop = stop});
   }
@@ -33,7 +33,7 @@ class conversion_task final : public one_hold_task {
       if (held_.weight() == 1) {
         if (lock_.try_upgrade(held_)) tell_weight(held_.weight());
       } else {
-        // Said before the downgrade: others may join before this process knows that it is done.
+        // The witness is told before the downgrade: others may join before this process knows that it is done.
         if (tell_weight(1)) lock_.downgrade(held_);
       }
     }

@@ -28,8 +28,8 @@ class counter_task final : public task {
       });
       if (written) ++counts().written;
     } catch (const error& refusal) {
-      // The hold must say that it is lost before another request can be granted. So the guard must not know
-      // first.
+      // The holder must know that its hold is lost before another request can be granted. So the guard must not be the
+      // first to know.
       if (refusal.code() == errc::hold_lost && held.valid()) ++counts().unaware;
     }
     count(held.release());

@@ -10,7 +10,7 @@ namespace rowlock::test {
 
 namespace {
 
-// Proclaims its token as the value of its term. Nobody may ever see a value beside another token.
+// Proclaims its token as the value of its term. Nobody may ever see that value together with another token.
 class election_task final : public visit_task {
  public:
   election_task(const load_plan& plan, tally& counts, int index)

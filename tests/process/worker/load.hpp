@@ -18,7 +18,7 @@ class load {
 
   void halt() { halt_.request_stop(); }
   void join();
-  // Complete after join().
+  // The report is complete after join().
   std::string report() const { return counts_.report(); }
 
  private:

@@ -1,5 +1,5 @@
-// rowlock_process_worker URL PREFIX APPLICATION TTL STATEMENT CONNECT CLOSE SKEW: times in milliseconds.
-// With ROWLOCK_TEST_LOG=1 it writes rowlock's log to the standard error.
+// rowlock_process_worker URL PREFIX APPLICATION TTL STATEMENT CONNECT CLOSE SKEW: times in milliseconds. With
+// ROWLOCK_TEST_LOG=1 the program writes rowlock's log to the standard error.
 #include "commands.hpp"
 
 #include <unistd.h>

@@ -15,7 +15,7 @@ namespace {
 
 using namespace std::chrono_literals;
 
-// The lock as a program sees it that knows all members, or that started while one of them was down. Where the
+// The lock as a program sees it: with all members, or without one that was down when the program started. Where the
 // majorities differ, the members' own tokens differ too.
 struct view_of_lock {
   view_of_lock(const load_plan& plan, std::vector<std::size_t> known)
@@ -27,7 +27,7 @@ struct view_of_lock {
     return found;
   }
   static quorum_options settings(const load_plan& plan) {
-    // A tenth of the workers' ttl, for a busy machine.
+    // A tenth of the workers' ttl, because the machine may be busy.
     return {.members = plan.databases.size(), .member_timeout = 150ms};
   }
 
@@ -35,8 +35,7 @@ struct view_of_lock {
   quorum_mutex lock;
 };
 
-// Writes each member's hold to that member's witness, and the whole, under another name, to the first
-// member's.
+// Writes each member's hold to that member's witness, and the quorum's hold, under another name, to the first member's.
 class quorum_task final : public task {
  public:
   quorum_task(const load_plan& plan, tally& counts, int index)

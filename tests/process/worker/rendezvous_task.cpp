@@ -15,7 +15,7 @@ namespace rowlock::test {
 
 namespace {
 
-// A name and its number. Notes before and after each thing that it does.
+// Uses a latch or a barrier, which the words name with its number. Notes what it does before and after each step.
 class rendezvous_task : public task {
  public:
   rendezvous_task(const load_plan& plan, tally& counts, int index)

@@ -6,7 +6,7 @@ namespace rowlock::test {
 
 namespace {
 
-// The name, and how many permits there are.
+// Uses a semaphore, whose name and number of permits the words give.
 class semaphore_task final : public one_hold_task {
  public:
   semaphore_task(const load_plan& plan, tally& counts, int index)

@@ -11,12 +11,12 @@ namespace rowlock::test {
 struct tally {
   std::atomic<std::int64_t> granted{0};
   std::atomic<std::int64_t> written{0};
-  std::atomic<std::int64_t> lost{0};     // holds that were lost and said so
-  std::atomic<std::int64_t> unaware{0};  // the guard refused a hold that believed itself valid: never right
-  std::atomic<std::int64_t> wrong{0};    // the database showed something else than it must: never right
+  std::atomic<std::int64_t> lost{0};     // lost holds that reported their loss
+  std::atomic<std::int64_t> unaware{0};  // the guard refused a hold that seemed valid: never right
+  std::atomic<std::int64_t> wrong{0};    // the database showed something that it must not show
   std::atomic<std::int64_t> result_without_answer{0};  // the database gave rowlock no answer in time
   std::atomic<std::int64_t> broken{0};                 // the application's own connection broke
-  std::atomic<std::int64_t> unreleased{0};  // release() returned something else than "released" or "lost"
+  std::atomic<std::int64_t> unreleased{0};             // release() returned neither "released" nor "lost"
   std::atomic<std::int64_t> failed{0};
 
   void fail(const std::string& what);

@@ -1,4 +1,4 @@
-// What one thread of a load does again and again.
+// One thread of a load, which repeats its task.
 #pragma once
 
 #include "sql_session.hpp"
@@ -26,7 +26,7 @@ struct load_plan {
   std::vector<database_in_use> databases;  // one, except for a quorum
   std::vector<std::string> names;
   int threads = 1;
-  int rounds = 0;  // for each thread; 0: until it is halted
+  int rounds = 0;  // the rounds of each thread; 0: until it is halted
 };
 
 class task {
@@ -37,13 +37,13 @@ class task {
   task& operator=(const task&) = delete;
   virtual ~task() = default;
 
-  // Throws what rowlock throws. error(cancelled) ends a wait.
+  // Does one round. Throws what rowlock throws. error(cancelled) ends a wait.
   virtual void run(int round, std::stop_token stop) = 0;
 
  protected:
   const load_plan& plan() const { return plan_; }
   tally& counts() { return counts_; }
-  // Runs the words on the application's own connection, and reconnects after a break. False: it broke.
+  // Runs the words on the application's own connection, and reconnects after a break. False: the connection broke.
   bool speak(const std::function<void(sql_session&)>& words, std::size_t database = 0);
   void count(release_result result);
 
@@ -56,7 +56,7 @@ class task {
 // index: the number of the thread. Throws std::invalid_argument for an unknown mode.
 std::unique_ptr<task> make_task(const load_plan& plan, tally& counts, int index);
 
-// One for each mode.
+// The functions that make a task, one for each mode.
 using task_maker = std::unique_ptr<task>(const load_plan& plan, tally& counts, int index);
 task_maker make_counter_task, make_shared_mutex_task, make_conversion_task, make_semaphore_task,
     make_election_task, make_acquire_all_task, make_quorum_task, make_count_down_task, make_latch_task,

@@ -52,11 +52,11 @@ void visit_task::stay(std::int64_t asked_after) {
   try {
     work();
   } catch (const error&) {
-    // A call that was not answered in time, on a busy machine: the visit ends all the same, before the release.
+    // On a busy machine the database did not answer in time. The visit ends all the same, before the release.
     left();
     throw;
   }
-  // Long enough that others would be seen inside, and that a kill finds it there.
+  // The visit is long enough that others would be seen inside, and that a kill can happen in it.
   std::this_thread::sleep_for(std::chrono::microseconds{any(0, 10'000)});
   left();
 }

@@ -1,4 +1,4 @@
-// Acquires, tells the witness that it has come, stays a moment, tells that it leaves, and releases.
+// Acquires, tells the witness that it has come, stays for a moment, tells the witness that it leaves, and releases.
 #pragma once
 
 #include "task.hpp"
@@ -15,15 +15,15 @@ class visit_task : public task {
   void run(int round, std::stop_token stop) override;
 
  protected:
-  // Waits until it holds what it wants.
+  // Waits until this task holds what it wants.
   virtual void enter(const std::stop_token& stop) = 0;
   virtual bool is_valid() const = 0;
   virtual std::vector<visit> holds() const = 0;
-  // Further work and checks inside. error(hold_lost) for a valid hold is never right.
+  // Does further work and checks inside. error(hold_lost) for a valid hold is never right.
   virtual void work() {}
   virtual void leave() = 0;
 
-  // Tells the witness the new weights of its holds. False: they are not valid, and nothing was written.
+  // Tells the witness the new weights of the holds. False: the holds are not valid, and nothing was written.
   bool weigh(const std::vector<visit>& visits);
 
   const client& db() const { return plan().databases.front().db; }
