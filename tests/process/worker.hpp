@@ -16,7 +16,7 @@ struct worker_settings {
   std::string prefix;
   std::string application;
   std::chrono::milliseconds ttl{2'000};
-  std::chrono::milliseconds statement_timeout{0};  // 0: rowlock's default
+  std::chrono::milliseconds statement_timeout{0};     // 0: rowlock's default
   std::chrono::milliseconds connect_timeout{20'000};  // rowlock's default is too short for a loaded machine
   std::chrono::milliseconds close_timeout{2'000};
   std::chrono::milliseconds skew{0};

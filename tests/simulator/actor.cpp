@@ -16,7 +16,7 @@ namespace {
 
 using std::chrono::milliseconds;
 
-// It ends before the hold is given back, unless that is kept for a short time only.
+// The ttl ends before the user gives the hold back, unless the hold is kept for a short time only.
 std::chrono::milliseconds ttl_of(const operation& one) {
   return milliseconds{500 + one.keep / millisecond / 2};
 }
@@ -144,7 +144,7 @@ void actor::release(hold& got) {
   checks_.released(name, id, result);
 }
 
-// The hold's user looks at it now and then, and stops when it is lost or its release is requested.
+// The user of a hold looks at it now and then, and stops when it is lost or its release is requested.
 void actor::look_after(const hold& got, nanoseconds length) {
   const auto until = runs_.now() + length;
   std::optional<std::stop_callback<std::function<void()>>> on_loss;
@@ -160,7 +160,7 @@ void actor::look_after(const hold& got, nanoseconds length) {
   wait_until_told(got);
 }
 
-// The hold is lost, so its stop token has fired or is about to.
+// Waits for the stop token of a hold that is lost: the token has fired or is about to.
 void actor::wait_until_told(const hold& got) {
   for (int i = 0; i < 20 && !checks_.is_told(got); ++i) pause(50 * millisecond);
   checks_.lost(got);
@@ -191,7 +191,7 @@ void actor::keep(hold_set got, const operation& one) {
   checks_.call_ended("release of several", began, still, close_limit());
 }
 
-// Attaches a text to the hold, which may be lost. Sometimes an operator looks whether it is there.
+// Attaches a text to the hold, which may be lost. Sometimes an operator looks whether the text is there.
 void actor::say(const hold& got, const operation& one) {
   const auto text = fmt::format("#{} at {}", one.number, runs_.now());
   checks_.text_begins(got, text);
@@ -220,7 +220,7 @@ void actor::say(const hold& got, const operation& one) {
   }
 }
 
-// A user's transaction, in which the hold is proved before the writes.
+// Runs a user's transaction, in which the hold is proved before the writes.
 void actor::guard(hold& got, const operation& one) {
   const auto state = primitives::access::state(got);
   const auto name = got.name();
@@ -356,7 +356,7 @@ void actor::use_shared_mutex(const operation& one) {
   }
 }
 
-// The first such call of a program: if it is refused, what the program has there is the call's.
+// Requests permits. If a program's first such request is refused, what the program has there belongs to that request.
 template <class Call>
 hold actor::permits(Call call) {
   const bool alone = ++semaphore_calls_ == 1;
@@ -399,7 +399,7 @@ void actor::use_semaphore(const operation& one) {
       ++semaphore_calls_;
       return keep(timed(one, longest_call() + slack(), [&] { return lock.drain(); }), one);
     case action::resize: {
-      // Changes the capacity, so that those that know the old one are refused, and restores it.
+      // Changes the capacity, so that users that know the old one are refused, and restores it.
       lock.resize(semaphore_capacity + (one.amount % 2 == 0 ? one.amount : -1));
       pause(one.keep / 8);
       for (int tries = 0; tries < 40; ++tries) {
@@ -416,7 +416,7 @@ void actor::use_semaphore(const operation& one) {
   }
 }
 
-// Locks it to write, then reads as well, and becomes a reader; or only reads.
+// Locks the lock to write, then reads as well, and becomes a reader; or only reads.
 void actor::use_standard_names(const operation& one) {
   const auto limit = limit_of(one);
   client_layer::hold_ptr held;
@@ -439,7 +439,7 @@ void actor::use_standard_names(const operation& one) {
   note(lock.current_hold());
   try {
     look_after(lock.current_hold(), one.keep / 2);
-    // Where the hold was lost, this acquires the lock anew.
+    // If the hold was lost, this acquires the lock anew.
     if (!lock.try_lock_shared()) throw error(errc::hold_lost, "the lock was lost, and is busy");
     note(lock.current_hold());
     timed(one, 2 * longest_call() + slack(), [&] {
@@ -585,7 +585,7 @@ void actor::pass_on(const operation& one) {
     std::ignore = timed(one, 3 * longest_call() + slack(), [&] { return extend(*db_, text); });
     return;
   }
-  if (one.number % 3 != 0) texts.pop_front();  // else another may use it as well
+  if (one.number % 3 != 0) texts.pop_front();  // otherwise another user may use the text as well
   if (one.what == action::adopt) {
     return keep(timed(one, 3 * longest_call() + slack(), [&] { return adopt(*db_, text); }), one);
   }
@@ -653,7 +653,7 @@ void actor::operate(const operation& one) {
       release(got);
       counting_semaphore other{*db_, "kind", 2};
       const hold wrong = other.try_acquire_for(in_chrono(one.limit));
-      // Where the mutex itself was lost or collected, the name is free for another kind.
+      // If the mutex itself was lost or collected, the name is free for another kind.
       if (wrong.token() != fencing_token{} && !story_.has(action::collect) &&
           !story_.has(fault_kind::commits_lost))
         checks_.fail("I11", "a mutex was granted as a semaphore");
@@ -663,7 +663,7 @@ void actor::operate(const operation& one) {
 
 void actor::reopen(const operation& one) {
   if (threads() != 1) return;
-  // It closes with the holds that it has.
+  // The client closes with the holds that it has.
   mutex lock{*db_, name_of(place::first_mutex)};
   hold got = timed(one, limit_of(one), [&] { return lock.try_acquire_for(in_chrono(one.limit)); });
   if (got.token() != fencing_token{}) {

@@ -33,7 +33,7 @@ class actor final : public program {
 
   client open_with_retry();
 
-  // What operations are made of.
+  // The parts of which operations are made.
   void keep(hold got, const operation& one);
   void keep(hold_set got, const operation& one);
   void look_after(const hold& got, nanoseconds length);

@@ -1,4 +1,4 @@
-// What users do without a thread that waits.
+// Operations of users for which no thread waits.
 #include "simulator/actor.hpp"
 
 #include "primitives/access.hpp"
@@ -16,7 +16,7 @@ namespace rowlock::simulator {
 
 namespace {
 
-// A call that does not wait takes no longer.
+// The beginning of an asynchronous call does not wait, so it takes no longer than this.
 constexpr nanoseconds at_once = 400 * millisecond;
 
 std::chrono::nanoseconds length_of(nanoseconds length) {
@@ -34,14 +34,14 @@ bool is_in_coroutine(const operation& one) {
 
 }  // namespace
 
-// Asks, and runs the executor's functions until there is a result. Throws its failure.
+// Begins the request, and runs the executor's functions until there is a result. Throws the request's failure.
 template <class Request>
 typename Request::result actor::outcome_of(const operation& one, Request asked, nanoseconds limit) {
   const bool in_coroutine = is_in_coroutine(one);
   const bool runs_at_once = !in_coroutine && one.decides(detail::executor, 4) == 0;
   std::stop_source stop;
   std::optional<nanoseconds> stopped_after;
-  // Nobody may come to an arrival, and nobody may open a latch.
+  // Perhaps nobody else arrives at the barrier, and nobody opens the latch.
   const bool may_wait_for_ever = one.where != place::barrier && one.where != place::latch;
   if (one.decides(detail::stop, 3) == 0 || (!asked.limit && !may_wait_for_ever)) {
     asked.how.stop = stop.get_token();
@@ -59,13 +59,13 @@ typename Request::result actor::outcome_of(const operation& one, Request asked, 
   return call.take();
 }
 
-// Asks, and never takes the result: the executor loses it, or the coroutine is destroyed.
+// Begins the request, and never takes the result: the executor loses it, or the coroutine is destroyed.
 template <class Request>
 void actor::abandon(const operation& one, const Request& asked) {
   constexpr executor_kind kinds[] = {executor_kind::drops, executor_kind::throws, executor_kind::in_caller,
                                      executor_kind::in_caller};
   async_call<Request> call{kinds[one.decides(detail::executor, std::size(kinds))]};
-  checks_.begins(home_);  // it may wait for ever, though nobody takes its result
+  checks_.begins(home_);  // the call may wait for ever, though nobody takes its result
   call.begin(asked, is_in_coroutine(one));
   pause(one.keep);
 }
@@ -83,7 +83,7 @@ void actor::call_asynchronously(const operation& one) {
     case action::abandon_async:
     case action::abandon_all_async:
     case action::abandon_arrival:
-      // A coroutine that is destroyed is no member any more. One that waits with a callback is.
+      // A coroutine that is destroyed is no longer a member. An arrival with a callback still is.
       if (one.number % 2 == 0 || (one.what == action::abandon_arrival && !is_in_coroutine(one)))
         limit = length_of(one.limit);
       break;
@@ -174,7 +174,7 @@ void actor::stand_for_office(const operation& one) {
     } catch (const error& failure) {
       checks_.call_failed("candidate", failure, is_expected(one, failure));
     } catch (const std::runtime_error&) {
-      // Its own.
+      // The test's elected() has thrown it.
     }
   };
   candidate stands{tasks.get(), office, how};
@@ -190,10 +190,10 @@ void actor::stand_for_office(const operation& one) {
   checks_.call_ended("candidate::close", began, still, close_limit());
 }
 
-// Whether a call that was under way when its client was closed has told its end.
+// Whether a call that was under way when its client was closed has reported its end.
 template <class Call>
 std::optional<typename Call::result> actor::end_of(Call& call) {
-  // In several steps, because the process may stand still in one of them.
+  // The check is made in several steps, because the process may stand still in one of them.
   bool is_over = false;
   for (int i = 0; i < 8 && !is_over; ++i) is_over = call.run(std::chrono::milliseconds{50});
   if (!is_over) checks_.fail("close", "the client is closed, and the executor of a call was not called");
@@ -208,7 +208,7 @@ std::optional<typename Call::result> actor::end_of(Call& call) {
 }
 
 void actor::close_meanwhile(const operation& one) {
-  client db = open_with_retry();  // one of its own, which the program's other threads do not use
+  client db = open_with_retry();  // a client that the program's other threads do not use
   const auto calls = one.decides(detail::calls, 32);
   const auto is_wanted = [&](unsigned which) { return (calls >> which & 1U) != 0; };
   mutex lock{db, name_of(place::second_mutex)};
@@ -240,7 +240,7 @@ void actor::close_meanwhile(const operation& one) {
   if (one.decides(detail::stop, 2) == 0) pause(one.keep / 16);
   close_client(db);
   if (is_wanted(0)) {
-    // Its callback ran only when the client was closed, which may have taken long.
+    // The callback ran only when the client was closed, which may have taken long.
     if (const auto end = end_of(acquire); end && end->hold.token() != fencing_token{}) {
       checks_.delivered(end->hold, false);
       checks_.given_up(end->hold);

@@ -1,5 +1,5 @@
 // A call for which no thread waits, as a program makes it: with a callback or in a coroutine, and with an executor that
-// runs what it is given, or loses it.
+// runs its functions, or loses them.
 #pragma once
 
 #include <rowlock/async_all.hpp>
@@ -23,19 +23,19 @@ namespace rowlock::simulator {
 
 // What an executor does with a function.
 enum class executor_kind : std::uint8_t {
-  in_caller,  // keeps it for the thread that has begun the call, which may never run it
+  in_caller,  // keeps it for the thread that began the call, which may never run it
   at_once,    // runs it
   drops,      // destroys it
   throws,
 };
 
-// The thread of a user, as an executor: it runs what it is given while it waits.
+// An executor for the thread of a user: the thread runs the functions while it waits.
 class task_box {
  public:
   explicit task_box(executor_kind kind = executor_kind::in_caller) : kind_(kind) {}
   task_box(const task_box&) = delete;
   task_box& operator=(const task_box&) = delete;
-  // What it has not run is destroyed, also what it is given later.
+  // Destroys the functions that were not run; functions that come later are destroyed, too.
   ~task_box() {
     std::vector<rowlock::task> left;
     const std::lock_guard lock{all_->mutex};
@@ -58,7 +58,7 @@ class task_box {
     };
   }
 
-  // Runs what it is given until `condition`, which may become true by a waker, or that time has passed. Returns the
+  // Runs functions until `condition` is true, which a waker may cause, or until that time has passed. Returns the
   // condition.
   template <class Condition>
   bool run(std::optional<std::chrono::nanoseconds> at_most, Condition condition) {
@@ -79,7 +79,7 @@ class task_box {
     }
   }
 
-  // A function that changes what a condition reads. It may outlive the box.
+  // Returns a function that makes a change which a condition reads, and wakes the thread. It may outlive the box.
   auto waker() const {
     return [all = all_](const std::function<void()>& change) {
       const std::lock_guard lock{all->mutex};
@@ -128,7 +128,7 @@ class coroutine {
   std::coroutine_handle<promise_type> handle_;
 };
 
-// Requests, each with what it gives. `limit` is empty for a call that waits for ever.
+// The kinds of requests, each with its result. `limit` is empty for a call that waits for ever.
 struct one_lock {
   using result = acquired;
   wanted lock;
@@ -157,7 +157,7 @@ struct a_latch {
     std::stop_token stop;
   } how{};
 };
-// With nothing to wait for but the database.
+// A release, which waits for nothing but the database.
 struct a_release {
   struct result {
     release_result how = release_result::unknown;
@@ -179,7 +179,7 @@ coroutine begin_in_coroutine(an_arrival asked, executor where, std::function<voi
 coroutine begin_in_coroutine(a_latch asked, executor where, std::function<void(waited)> done);
 coroutine begin_in_coroutine(a_release asked, executor where, std::function<void(a_release::result)> done);
 
-// For the thread that makes it.
+// One call. Only the thread that makes it may use it.
 template <class Request>
 class async_call {
  public:
@@ -187,7 +187,7 @@ class async_call {
 
   explicit async_call(executor_kind kind) : tasks_(kind) {}
 
-  // Throws what the library throws at once.
+  // Begins the call. Throws what the library throws at once.
   void begin(const Request& asked, bool in_coroutine) {
     const auto done = [got = got_, woken = tasks_.waker()](result made) {
       woken([&] { got->emplace(std::move(made)); });
@@ -205,7 +205,7 @@ class async_call {
   }
   bool is_over() const { return got_->has_value(); }
 
-  // Throws its failure. Requires: run() was true.
+  // Returns the result, or throws its failure. Requires: run() was true.
   result take() {
     if ((*got_)->failure) throw error(*(*got_)->failure);
     return std::move(**got_);

@@ -50,7 +50,7 @@ long call_futex(const int* word, int operation, int value, const timespec* timeo
     case FUTEX_WAIT:
     case FUTEX_WAIT_BITSET:
       if (__atomic_load_n(word, __ATOMIC_SEQ_CST) != value) return -EAGAIN;
-      // Relative and absolute times are not distinguished: the callers' waits here have none.
+      // Relative and absolute times are not distinguished, because the waits here have no limit.
       if (timeout != nullptr)
         running()->sleep_until(running()->now() + millisecond);
       else
@@ -207,7 +207,7 @@ pid_t getpid() noexcept {
   return static_cast<pid_t>(rowlock::simulator::native_syscall(SYS_getpid, 0, 0, 0, 0, 0, 0));
 }
 
-// A process of a run exists until it is killed. rowlock uses this only to ask whether one exists.
+// A process of a run exists until it is killed. rowlock calls this only to ask whether a process exists.
 int kill(pid_t whom, int signal) noexcept {
   long result = -ESRCH;
   if (auto* run = running()) {
@@ -236,7 +236,7 @@ long syscall(long number, ...) noexcept {
   return -1;
 }
 
-// std::random_device, which seeds back-offs, would use the processor's random numbers.
+// Replaces std::random_device, which seeds back-offs and would use the processor's random numbers.
 unsigned seeded_random_device(void*) __asm__("_ZNSt13random_device9_M_getvalEv");
 unsigned seeded_random_device(void*) {
   unsigned value = 0;

@@ -1,5 +1,5 @@
-// The simulator: runs rowlock's layers above the store over the memory store, in virtual time, with faults. What it
-// checks and how to read it: docs/correctness.md.
+// The simulator runs rowlock's layers above the store over the memory store, in virtual time, with faults.
+// docs/correctness.md says what it checks and how to read its output.
 #include "simulator/seeds.hpp"
 
 #include <sys/personality.h>

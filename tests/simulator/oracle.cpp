@@ -19,7 +19,7 @@ std::string short_id(const model::id128& id) {
   return id.to_string().substr(24);
 }
 
-// What a holder says of its hold, as it is stored. `exclusive`: in the lock's own row.
+// The text that a holder has attached to its hold, as it is stored. `exclusive`: in the lock's own row.
 std::string text_of(const store::memory_tables& tables, const store::memory_lock& lock,
                     const model::hold_id& hold, model::token token, bool exclusive) {
   if (exclusive) return client_layer::said_under(token, lock.value);
@@ -65,7 +65,8 @@ void oracle::committed(const store::memory_tables& after, store::timestamp now, 
 
 void oracle::taken_back(const store::memory_tables& after) {
   remember(after);
-  // A lossy fail-over may bring back a lease that had ended, or a hold whose lock has rested already and will rest again.
+  // A lossy fail-over may bring back a lease that had ended, or a hold whose lock has rested already and will rest
+  // again.
   for (const auto& [id, lease] : after.leases) dead_leases_.erase(id);
   for (const auto& [name, lock] : locks_) {
     for (const auto& one : lock.entries) {
@@ -80,7 +81,7 @@ void oracle::taken_back(const store::memory_tables& after) {
     const auto lock = after.locks.find(name);
     last = lock == after.locks.end() ? 0 : std::min(last, lock->second.row.token);
   }
-  // It may bring back an earlier text, too.
+  // A fail-over may bring back an earlier text, too.
   for (const auto& [name, lock] : after.locks) {
     if (is_rendezvous(lock.row.kind)) continue;
     for (const auto& one : entries_of(after, lock))
@@ -137,10 +138,10 @@ void oracle::note_gone(const watched_lock& was, const std::vector<entry>& entrie
   }
 }
 
-// What is said to be forced or gone does not stand any more. A clock that steps ends leases too early.
+// A hold that is reported as forced or gone must not stand any more. A clock that steps ends leases too early.
 void oracle::check_loss(const live_hold& one, const entry& stands) {
   if (!is_safe() || one.home->dead || gone_.contains(one.id) || !leases_.contains(stands.lease)) return;
-  // A fail-over has lost its move to a lease of its own.
+  // A fail-over has lost the move of the hold to a lease of its own.
   if (one.state->lease()->id() != stands.lease) return;
   runs_.read_clock_of(one.home);
   const auto said = one.state->loss();
@@ -168,7 +169,7 @@ void oracle::check_lock(const std::string& name, const store::memory_tables& aft
   for (const auto& one : is.entries) {
     const auto known = find_hold(before.entries, one.hold);
     if (known != before.entries.end() && known->token == one.token) continue;
-    if (one.hold.is_nil()) continue;  // it rests
+    if (one.hold.is_nil()) continue;  // the lock rests
     const bool moved = std::ranges::any_of(before.entries, [&](const entry& old) {
       return old.token == one.token && find_hold(is.entries, old.hold) == is.entries.end();
     });
@@ -248,7 +249,7 @@ void oracle::check_order(const watched_lock& was, const watched_lock& is, const 
   }
 }
 
-// A hold begins without a text, and keeps the one that it was given, also in another process.
+// A hold begins without a text, and keeps the text that it was given, also in another process.
 void oracle::check_texts(const watched_lock& was, const watched_lock& is, const store::memory_tables& after) {
   const auto& lock = after.locks.at(is.row.name);
   for (const auto& one : is.entries) {
@@ -298,7 +299,7 @@ void oracle::check_leases(const store::memory_tables& after, store::timestamp no
       if (dead_leases_.contains(id))
         fail("I3", fmt::format("lease {} had ended, and is there again", short_id(id)));
       if (how != store::durability::durable) fail("I8", "a lease was made by a commit that is not durable");
-      // A process's; leases of their own are made by edits, and extended by users.
+      // The lease is a process's; edits make leases of single holds, and users extend them.
       if (current_verb == "create_lease") renewed_at_[id] = runs_.now();
       continue;
     }
@@ -332,7 +333,7 @@ void oracle::check_renewed(const model::lease_id& id, const store::memory_lease&
                              late / millisecond));
 }
 
-// Where nothing fails, a program whose calls have all ended soon waits for nothing.
+// In a calm run, a program whose calls have all ended soon has no place in a queue.
 void oracle::check_withdrawn(const store::memory_tables& after) {
   if (plan_.how != severity::calm) return;
   for (const auto& [name, queue] : after.queues) {
@@ -352,7 +353,7 @@ void oracle::check_withdrawn(const store::memory_tables& after) {
   }
 }
 
-// Where nothing fails, a client that closes gives back what it has before it ends its lease.
+// In a calm run, a client that closes releases its holds before it ends its lease.
 void oracle::check_left_nothing(const model::lease_id& ended) {
   for (const auto& [name, lock] : locks_) {
     if (std::ranges::count(lock.queue, ended, &model::waiter::lease) > 0)
@@ -372,7 +373,7 @@ bool oracle::is_valid(const live_hold& one) const {
   return valid;
 }
 
-// The process has not run for a while, so it cannot know yet.
+// Whether the process has not run for a while, so that it cannot know yet.
 bool oracle::was_still(const process& home) const {
   return home.stalled_until + 100 * millisecond > runs_.now();
 }
@@ -404,7 +405,7 @@ void oracle::delivered(const hold& got, bool alone) {
   check_granted(got);
   const auto id = state->id();
   const auto& name = state->name();
-  // A poll would find it each time; a wake-up must do so at once.
+  // A poll would find the grant each time; a wake-up must do so at once.
   if (const auto since = granted_to_waiter_at_.find(id); since != granted_to_waiter_at_.end()) {
     const auto took = runs_.now() - since->second;
     granted_to_waiter_at_.erase(since);
@@ -422,7 +423,7 @@ void oracle::delivered(const hold& got, bool alone) {
   holds_.emplace(id, made);
 }
 
-// hold::stop_token() would tell a hold that is lost, so the token from before counts.
+// hold::stop_token() would notify a hold that is lost, so the token from before counts.
 bool oracle::is_told(const hold& was) const {
   const auto state = primitives::access::state(was);
   const auto found = state ? holds_.find(state->id()) : holds_.end();
@@ -465,7 +466,8 @@ void oracle::text_begins(const hold& held, const std::string& text) {
   const auto id = primitives::access::state(held)->id();
   auto& known = texts_[id];
   known.may_be.push_back(text);
-  // A waiter that does not know of its grant, and is granted it again after that was taken by force, has one id.
+  // If a waiter does not know of its grant, and is granted the lock again after that grant was taken by force, both
+  // grants have one id.
   const auto& entries = locks_[held.name()].entries;
   known.was_gone = gone_.contains(id) && find_hold(entries, id) == entries.end();
 }
@@ -537,7 +539,7 @@ void oracle::found_open(const std::string& name, nanoseconds began) {
   fail("I7", fmt::format("\"{}\": a call says that the latch is open, and it is not", name));
 }
 
-// Only the end of its own lease can have been reported meanwhile.
+// The hold was passed on, so only the end of its own lease can have been reported meanwhile.
 void oracle::passed_on(const hold& was) {
   const uninterrupted now;
   const auto state = primitives::access::state(was);
@@ -600,7 +602,7 @@ void oracle::call_failed(std::string_view what, const error& failure, bool expec
   }
 }
 
-// Reconciliation repairs what faults leave. Without a fault there is nothing to repair.
+// Reconciliation repairs what faults leave behind. Without a fault it must have nothing to repair.
 void oracle::logged(std::string_view line) {
   if (plan_.how == severity::calm && line.find("was unknown to the client") != std::string_view::npos) {
     fail("I7", fmt::format("nothing is wrong, and a client has lost track of what it was granted: {}", line));
@@ -636,7 +638,7 @@ void oracle::check_holds_at_rest() {
   }
 }
 
-// All members of a complete generation continue. Where something fails, one may not learn of it.
+// All members of a complete generation continue. With faults, one of them may not learn of it.
 void oracle::check_meetings() {
   if (plan_.how != severity::calm) return;
   for (const auto& [name, generations] : met_) {

@@ -21,7 +21,7 @@
 
 namespace rowlock::simulator {
 
-// Called with a rule and what broke it. Must not return.
+// A function that is called with a rule and with what broke it. It must not return.
 using violation = std::function<void(std::string_view rule, const std::string& what)>;
 
 class oracle final : public store::memory_observer {
@@ -35,26 +35,26 @@ class oracle final : public store::memory_observer {
   void conflicted() override;
 
   // ---- the users ----
-  // A call returned this hold. alone: the call asked for nothing else.
+  // A call returned this hold. alone: the call requested nothing else.
   void delivered(const hold& got, bool alone = true);
-  // Fails if this was never granted.
+  // Fails if this hold was never granted.
   void check_granted(const hold& got);
-  // Whether the database has it now.
+  // Whether the database has the hold now.
   bool stands(const hold& one) const;
   bool has_text(const hold& one, const std::string& text) const;
   // The hold has been lost for a while.
   void lost(const hold& was);
   bool is_told(const hold& was) const;
-  // The only call of this program that has asked for permits of that semaphore was refused: it is another kind or size.
-  // What was granted on an earlier lease than its present one ends with that.
+  // The only call of this program that requested permits of that semaphore was refused: the name is another kind or
+  // size. What was granted on a lease earlier than the present one ends with that lease.
   void refused_as_other(const std::string& name, const model::lease_id& lease);
-  // Its user is about to release it, or to pass it on.
+  // The user is about to release the hold, or to pass it on.
   void given_up(const hold& was);
   void given_up(const std::shared_ptr<client_layer::hold_state>& was);
-  // It has been transferred.
+  // The hold has been transferred.
   void passed_on(const hold& was);
   void released(const std::string& name, const hold_id& id, release_result how);
-  // The beginning and the end of a call that takes holds from their holders. In doubt: it may still be executed.
+  // The beginning and the end of a call that takes holds from their holders. in_doubt: the call may still be executed.
   void force_begins(const std::string& name) { ++forced_[name]; }
   void force_ends(const std::string& name, bool in_doubt) { forced_[name] -= in_doubt ? 0 : 1; }
   // The beginning and the end of hold::set_data.
@@ -63,34 +63,34 @@ class oracle final : public store::memory_observer {
   void text_refused(const hold& held, const std::string& text, const error& failure);
   // An operator sees this text of a hold that its user keeps.
   void text_seen(const hold& held, const std::string& text);
-  // An arrival at the barrier was told this number.
+  // An arrival at the barrier returned this number.
   void met(const std::string& name, std::int64_t generation);
-  // An arrival may complete a generation without being told.
+  // An arrival may complete a generation without learning of it.
   void arrival_abandoned() { ++arrivals_abandoned_; }
-  // A call that began then was told that the latch is open.
+  // A call that began then found the latch open.
   void found_open(const std::string& name, nanoseconds began);
   // The guarded transaction of that hold has committed.
   void guarded_write(const std::string& name, const model::hold_id& hold, std::int64_t token);
-  // The beginning and the end of what a program's thread does, whose calls may wait for locks.
+  // The beginning and the end of an operation of a program's thread, whose calls may wait for locks.
   void begins(const process& home) { ++busy_[home.id].operations; }
   void ends(const process& home);
-  // Where nothing fails: how late a release, a withdrawal and a renewal may be. That is the time of its own statements
-  // (a fast one, a hand-over, an edit, what follows it) and of one piece of other work: a batch, a task, or a step of the
+  // In a calm run: how late a release, a withdrawal and a renewal may be. That is the time of its own statements (a
+  // fast one, a hand-over, an edit, what follows it) and of one piece of other work: a batch, a task, or a step of the
   // lease keeper. A statement takes at most twice the latency.
   nanoseconds prompt() const { return 2 * 12 * plan_.latency; }
-  // A release that may take `limit`; less where nothing fails and no guarded transaction keeps the row.
+  // A release that may take `limit`, or less in a calm run if no guarded transaction keeps the row.
   void release_ended(const std::string& name, nanoseconds began, nanoseconds stalled_before,
                      nanoseconds limit);
-  // A call that may take that long, without the time during which its process stood still.
+  // A call that may take `limit`, not counting the time during which its process stood still.
   void call_ended(std::string_view what, nanoseconds began, nanoseconds stalled_before, nanoseconds limit);
   void logged(std::string_view line);
   void call_failed(std::string_view what, const error& failure, bool expected);
 
   // ---- at the end, when everything is quiet ----
-  bool has_untold_holds() const;  // which may be lost since a moment only
+  bool has_untold_holds() const;  // holds that may be lost, but only since a moment
   void check_holds_at_rest();
   void check_nothing_is_left();  // before the clients close
-  void check_closed();           // after they have
+  void check_closed();           // after they have closed
 
   [[noreturn]] void fail(std::string_view rule, const std::string& what);
   // When the epoch was raised last.
@@ -120,9 +120,9 @@ class oracle final : public store::memory_observer {
   };
 
   struct known_texts {
-    std::vector<std::string> may_be{""};  // one of these is stored
+    std::vector<std::string> may_be{""};  // the texts one of which is stored
     std::string stored{};
-    bool was_gone = false;  // when the latest set_data began
+    bool was_gone = false;  // the hold was gone when the latest set_data began
   };
   struct business {
     int operations = 0;
@@ -130,7 +130,7 @@ class oracle final : public store::memory_observer {
   };
   struct opening {
     bool is_open = false;
-    nanoseconds closed_at = -1;  // for the last time
+    nanoseconds closed_at = -1;  // when the client closed for the last time
   };
 
   static std::vector<entry> entries_of(const store::memory_tables& tables, const store::memory_lock& lock);
@@ -170,12 +170,12 @@ class oracle final : public store::memory_observer {
   std::map<std::string, std::map<model::hold_id, std::set<model::token>>> granted_;
   std::map<model::hold_id, nanoseconds> granted_to_waiter_at_;
   std::map<std::string, model::token> written_;
-  std::map<std::string, int> forced_;  // how many calls may take holds away
+  std::map<std::string, int> forced_;  // how many calls, under way or in doubt, may take holds away
   std::set<model::hold_id> taken_by_force_;
-  std::set<model::hold_id> gone_;  // stood once, and then did not
+  std::set<model::hold_id> gone_;  // holds that stood once, and then did not
   std::multimap<model::hold_id, live_hold> holds_;
-  std::map<model::hold_id, known_texts> texts_;             // of holds that set_data was called for
-  std::map<std::string, std::map<std::int64_t, int>> met_;  // how many were told each generation
+  std::map<model::hold_id, known_texts> texts_;             // of the holds for which set_data was called
+  std::map<std::string, std::map<std::int64_t, int>> met_;  // how many arrivals were told each generation
   std::int64_t arrivals_abandoned_ = 0;
   std::map<std::string, opening> openings_;
 };

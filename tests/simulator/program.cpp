@@ -59,17 +59,18 @@ nanoseconds program::longest_call() const {
   return in_nanoseconds(plan().settings.connect_timeout + 2 * plan().settings.statement_timeout);
 }
 
-// How much longer than its limit a call may take: rowlock promises a statement's time; the rest is for the threads.
+// How much longer than its limit a call may take: rowlock promises the time of a statement; the rest is for the
+// threads.
 nanoseconds program::slack() const {
   return in_nanoseconds(plan().settings.statement_timeout) + 400 * millisecond;
 }
 
-// Of a release.
+// How long a release may take.
 nanoseconds program::close_limit() const {
   return in_nanoseconds(plan().settings.close_timeout) + 400 * millisecond;
 }
 
-// A limit of zero does not wait for a holder, but still for the database.
+// How long the operation's call may take. A limit of zero does not wait for a holder, but still for the database.
 nanoseconds program::limit_of(const operation& one) const {
   return (one.limit == 0 ? longest_call() : one.limit) + slack();
 }

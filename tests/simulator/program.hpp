@@ -1,4 +1,4 @@
-// A client program of a run: a process, and the threads of its users. What they use and do is the derived class's.
+// A client program of a run: a process, and the threads of its users. The derived class decides what they use and do.
 #pragma once
 
 #include "simulator/oracle.hpp"
@@ -16,14 +16,14 @@
 
 namespace rowlock::simulator {
 
-// Texts that pass from one program to another, and the end of the story.
+// Texts that programs pass to each other, and the end of the story.
 struct shared_state {
   std::deque<std::string> transfers;
   std::deque<std::string> receipts;
-  bool at_rest = false;  // the holds that are kept to the end may be released
+  bool at_rest = false;  // holds that were kept to the end may be released
   bool closing = false;  // the clients close
 
-  // Where threads wait for one of these. Polling them took most of a run's time.
+  // Waits until one of these is set. Polling took most of a run's time.
   void wait_until(scheduler& runs, const bool& set) const {
     while (!set) runs.wait(this, nullptr, never);
   }
@@ -57,7 +57,7 @@ class delayed_stop {
 
 class program {
  public:
-  // checks: those of the users' calls.
+  // checks: the oracle of the users' calls.
   program(const story& plan, int client, process& home, scheduler& runs, recorder& records, oracle& checks,
           shared_state& shared);
   program(const program&) = delete;
@@ -73,14 +73,14 @@ class program {
   std::string pending() const;
 
  protected:
-  // By its first thread, before all operations and after them.
+  // Called by the program's first thread, before all operations and after them.
   virtual void connect() = 0;
   virtual bool is_connected() const = 0;
   virtual void close() = 0;
   virtual void act(const operation& one) = 0;
   // Errors that may occur without any fault.
   virtual bool is_expected(const operation& one, const error& failure) const = 0;
-  // What a second life begins with.
+  // The operations with which a second life begins.
   virtual std::vector<operation> first_of_second_life() const { return {}; }
 
   const client_plan& plan() const { return story_.clients[static_cast<std::size_t>(client_) - 1]; }
@@ -110,7 +110,7 @@ class program {
   void perform(const operation& one, int thread);
 
   struct ending {
-    std::string waits_in;  // the call that it is in
+    std::string waits_in;  // the call in which the thread is
   };
 
   std::vector<ending> endings_;

@@ -17,7 +17,7 @@ quorum_actor::quorum_actor(const story& plan, int client, process& home, schedul
       members_(std::move(members)),
       majority_(majority) {}
 
-// A member that cannot be reached is left out after some tries, if a majority can.
+// A member that cannot be reached is left out after some attempts, if a majority can be reached.
 void quorum_actor::connect() {
   std::vector<std::optional<client>> opened(members_.size());
   const auto connected = [&] {
@@ -87,7 +87,7 @@ quorum_hold quorum_actor::acquired(const operation& one) {
 
 void quorum_actor::acquire(const operation& one) {
   auto call = majority_.begin_call();
-  // The first attempt of a program also makes leases, which may take longer than a member has to answer.
+  // The first attempt of a program also makes leases, which may take longer than a member may take to answer.
   const bool retries = one.what == action::acquire_within || one.what == action::acquire_with_ttl;
   if (!retries || one.limit < 500 * millisecond) call.alone = false;
   quorum_hold got;
@@ -108,7 +108,7 @@ void quorum_actor::acquire(const operation& one) {
   release(got);
 }
 
-// The hold's user looks at it now and then, and stops when it is lost.
+// The user of a hold looks at it now and then, and stops when it is lost.
 void quorum_actor::look_after(const quorum_hold& got, nanoseconds length) {
   const auto until = runs_.now() + length;
   while (got.valid() && runs_.now() < until) {

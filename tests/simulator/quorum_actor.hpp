@@ -38,7 +38,7 @@ class quorum_actor final : public program {
   std::vector<member> members_;
   quorum_oracle& majority_;
   std::vector<client> clients_;
-  std::vector<std::size_t> servers_;  // of each client
+  std::vector<std::size_t> servers_;  // the server of each client
   std::optional<quorum_mutex> lock_;
 };
 

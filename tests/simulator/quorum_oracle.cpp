@@ -50,7 +50,7 @@ const quorum_oracle::live_hold& quorum_oracle::known(const quorum_hold& held) co
   return *std::ranges::find(holds_, &held, &live_hold::hold);
 }
 
-// Nobody else may get the lock before this has passed by its user's clock.
+// Remembers until when, by its user's clock, nobody else may be granted the lock.
 void quorum_oracle::promise(live_hold& one) const {
   runs_.read_clock_of(one.home);
   const nanoseconds remaining = one.hold->remaining().count();

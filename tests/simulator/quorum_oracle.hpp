@@ -19,7 +19,8 @@ class quorum_oracle {
  public:
   quorum_oracle(const story& plan, scheduler& runs, recorder& records, std::vector<oracle*> members);
 
-  // A call that wants the lock. `alone`: no other call, hold or operator is near, so it must succeed in a calm run.
+  // A call that requests the lock. `alone`: no other call, hold or operator interferes, so the call must succeed in a
+  // calm run.
   struct attempt {
     nanoseconds began = 0;
     std::uint64_t number = 0;
@@ -28,22 +29,22 @@ class quorum_oracle {
   attempt begin_call();
   void end_call(const attempt& call, bool granted);
 
-  // A call returned this hold. It stays where it is until given_up() is called, before it is released.
-  // servers: which server each of its members is.
+  // A call returned this hold. The object stays where it is until given_up() is called, before it is released. servers:
+  // the server of each member.
   void delivered(const quorum_hold& got, const std::vector<std::size_t>& servers, const attempt& call);
-  // Its user looks at it.
+  // The user looks at the hold.
   void seen(const quorum_hold& held);
-  // It has been lost for a while.
+  // The hold has been lost for a while.
   void lost(const quorum_hold& was);
   bool is_told(const quorum_hold& was) const;
   void given_up(const quorum_hold& was);
   // set_data() has succeeded.
   void text_stored(const quorum_hold& held, const std::string& text);
-  // How many members have it in their databases.
+  // How many members have the hold in their databases.
   std::size_t standing(const quorum_hold& held) const;
-  // release() was called when so many members had it.
+  // release() was called when `stood` members had the hold.
   void released(const quorum_hold& was, std::size_t stood, release_result how);
-  // The beginning and the end of a call that takes members' holds away. In doubt: it may still be executed.
+  // The beginning and the end of a call that takes members' holds away. in_doubt: the call may still be executed.
   void force_begins();
   void force_ends(bool in_doubt);
 
@@ -76,13 +77,13 @@ class quorum_oracle {
   recorder& records_;
   std::vector<oracle*> members_;
   std::list<live_hold> holds_;
-  std::vector<live_hold> lost_;  // given up since; what remaining() said still counts
+  std::vector<live_hold> lost_;  // holds that were given up since; the answers of remaining() still count
   std::int64_t highest_ = 0;
-  int forces_ = 0;  // under way, or in doubt
+  int forces_ = 0;  // calls that are under way, or in doubt
   nanoseconds forced_at_ = -1;
   int calls_ = 0;
   std::uint64_t begun_ = 0;
-  nanoseconds busy_at_ = 0;  // when something that may be in a call's way happened last
+  nanoseconds busy_at_ = 0;  // when something that may interfere with a call happened last
 };
 
 }  // namespace rowlock::simulator

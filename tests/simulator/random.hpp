@@ -1,5 +1,5 @@
-// A stream of numbers that a seed decides. Each use has its own stream, so that leaving one thing out changes the
-// others as little as possible.
+// A stream of numbers that a seed decides. Each use has its own stream, so that leaving out one part of a story changes
+// the others as little as possible.
 #pragma once
 
 #include <cstdint>

@@ -1,4 +1,4 @@
-// What happens in a run, for people: always counted, printed on request. Printing changes nothing in the run.
+// The events of a run, for people: always counted, printed on request. Printing changes nothing in the run.
 #pragma once
 
 #include "simulator/scheduler.hpp"
@@ -58,11 +58,11 @@ enum class fault_kind : std::uint8_t {
 inline constexpr std::size_t fault_kinds = static_cast<std::size_t>(fault_kind::count);
 std::string_view to_string(fault_kind kind);
 
-// What becomes of the calls of a quorum_mutex.
+// The outcomes of the calls of a quorum_mutex.
 enum class quorum_event : std::uint8_t { granted, not_granted, lost, count };
 inline constexpr std::size_t quorum_events = static_cast<std::size_t>(quorum_event::count);
 
-// For one run.
+// Records one run.
 class recorder {
  public:
   recorder(scheduler& runs, bool prints) : runs_(runs), prints_(prints) {}

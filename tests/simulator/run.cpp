@@ -22,11 +22,12 @@
 #include <tuple>
 #include <vector>
 
-// LeakSanitizer's, which is there in some builds.
+// LeakSanitizer calls this function, in builds that contain it.
 extern "C" {
 [[gnu::weak]] int __lsan_do_recoverable_leak_check();
 [[gnu::visibility("default")]] const char* __lsan_default_suppressions();
-// A process forgets another one's receipts, as after a fork(); here the clients of a run are processes.
+// Some memory is not freed: a process forgets another one's receipts, as after a fork(), and here the clients of a run
+// are processes.
 const char* __lsan_default_suppressions() {
   return "leak:receipts_of_this_process\nleak:client_layer::receipt\n";
 }
@@ -112,7 +113,7 @@ class run {
     return std::make_shared<quorum_actor>(plan_, client, home, runs_, records_, members, *majority_, shared_);
   }
 
-  // Of all servers at the same time.
+  // Makes the faults of all servers happen at the same time.
   void run_faults() {
     std::size_t under_way = worlds_.size() - 1;
     for (std::size_t i = 1; i < worlds_.size(); ++i) {
@@ -136,7 +137,7 @@ class run {
     }
   }
 
-  // No live waiter waits for ever.
+  // Expects that no living waiter waits for ever.
   void wait_until_idle() {
     const auto idle = [this] {
       return std::ranges::all_of(actors_, [](const auto& one) { return one->is_idle(); });
@@ -160,7 +161,7 @@ class run {
     pause(2 * longest_ttl() + 4 * second + (steps ? 20 : 0) * second);
   }
 
-  // The work of an operator, who is a client of its own.
+  // Does an operator's work. The operator is a client of its own.
   void sweep(world& where) {
     process& home = runs_.add_process();
     home.client = 1;
@@ -176,7 +177,7 @@ class run {
           admin console{db};
           for (int round = 0; round < 3; ++round) {
             std::ignore = console.sweep();
-            // The first one may be the first to see another server, and lengthens all leases then.
+            // The operator may be the first client to see another server, and then lengthens all leases.
             pause(round == 0 ? longest_ttl() + second : 400 * millisecond);
           }
         }
@@ -235,7 +236,7 @@ class run {
   run_result& into_;
   scheduler runs_;
   recorder records_;
-  std::vector<std::unique_ptr<oracle>> oracles_;  // of each server
+  std::vector<std::unique_ptr<oracle>> oracles_;  // one for each server
   std::vector<std::unique_ptr<world>> worlds_;
   std::optional<quorum_oracle> majority_;
   shared_state shared_;

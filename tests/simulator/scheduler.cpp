@@ -24,7 +24,7 @@ struct thread_record {
   nanoseconds until = never;
   bool notified = false;
   std::uint64_t priority = 0;
-  int in_server = 0;  // how many of the server's mutexes it holds
+  int in_server = 0;  // how many of the server's mutexes the thread has locked
   int keeps_turn = 0;
   const process* clock_of = nullptr;
   std::atomic<int> turn{0};
@@ -382,7 +382,7 @@ int scheduler::create(pthread_t* made, const pthread_attr_t*, void* (*body)(void
 }
 
 int scheduler::join(pthread_t whom, void** result) {
-  // The system may reuse a handle, so the latest thread that had it is meant.
+  // The system may reuse a handle, so the handle means the latest thread that had it.
   for (std::size_t i = threads_.size(); i-- > 0;) {
     thread_record& one = *threads_[i];
     if (!::pthread_equal(one.native, whom)) continue;

@@ -52,7 +52,7 @@ struct drifting_clock {
 // The threads of one client program: they share a clock and a process id, and stall or die together.
 struct process {
   int id = 0;
-  int client = 0;  // which client of the story it runs, from 1; 0: none
+  int client = 0;  // which client of the story the process runs, from 1; 0: none
   drifting_clock clock{};
   nanoseconds stalled_until = 0;
   bool dead = false;
@@ -61,10 +61,10 @@ struct process {
 
 struct thread_record;
 
-// How threads are chosen.
+// How the scheduler chooses threads.
 struct scheduling {
   std::uint64_t points_per_switch = 64;  // how many calls a thread makes on average before another may run
-  bool by_priority = false;              // the most urgent thread runs; priorities change from time to time
+  bool by_priority = false;  // the thread with the highest priority runs; priorities change from time to time
   std::uint64_t points_per_delay =
       0;  // how many calls there are on average before a thread is delayed; 0: never
   nanoseconds longest_delay = 0;
@@ -85,8 +85,8 @@ class scheduler {
   // ---- time and processes ----
   nanoseconds now() const noexcept { return now_; }
   process& add_process();
-  process& home() const noexcept;  // of the calling thread
-  // Threads that the calling thread starts from now on belong to it, as does the thread itself.
+  process& home() const noexcept;  // the process of the calling thread
+  // From now on the calling thread, and the threads that it starts, belong to `other`.
   void move_to(process& other) noexcept;
   void stall(process& whom, nanoseconds length);
   void kill(process& whom) noexcept;
@@ -96,11 +96,11 @@ class scheduler {
 
   // While a thread has locked one of these mutexes, it is inside the database server, which is never stalled or killed.
   void add_server(const void* first, const void* last);
-  // The next readings of this thread are of that process's clock. Null: of its own process's.
+  // The next readings of this thread show that process's clock. Null: its own process's.
   void read_clock_of(const process* other) noexcept;
 
-  // ---- what a run has done ----
-  void note(std::uint64_t value) noexcept;  // into the hash
+  // ---- what has happened in the run ----
+  void note(std::uint64_t value) noexcept;  // adds the value to the hash
   void note(std::string_view text) noexcept;
   std::uint64_t hash() const noexcept { return hash_; }
   std::uint64_t switches() const noexcept { return switches_; }
@@ -110,13 +110,13 @@ class scheduler {
   // From now on no thread is delayed, and no wait ends spuriously.
   void calm_down() noexcept;
 
-  // ---- what interposed.cpp calls ----
+  // ---- the functions that interposed.cpp calls ----
   void lock(pthread_mutex_t* mutex);
   bool try_lock(pthread_mutex_t* mutex);
   void unlock(pthread_mutex_t* mutex);
   bool wait(const void* on, pthread_mutex_t* mutex, nanoseconds until);  // false: the time has passed
   void notify(const void* on, bool all);
-  int wake(const void* on, int most);  // of a futex
+  int wake(const void* on, int most);  // for a futex
   void sleep_until(nanoseconds until);
   void yield();
   int create(pthread_t* made, const pthread_attr_t* how, void* (*body)(void*), void* argument);
@@ -134,7 +134,7 @@ class scheduler {
   friend struct thread_end;
   friend class uninterrupted;
 
-  void point();  // here another thread may run
+  void point();  // another thread may run here
   void pass_turn();
   void finish(thread_record& ended);
   thread_record& choose();
@@ -167,7 +167,7 @@ class scheduler {
   std::uint64_t spurious_ = 0;
 };
 
-// While this lives, the calling thread keeps its turn. It must not wait for anything.
+// While an object of this class lives, the calling thread keeps its turn. The thread must not wait for anything.
 class uninterrupted {
  public:
   uninterrupted() noexcept;
@@ -176,7 +176,7 @@ class uninterrupted {
   uninterrupted& operator=(const uninterrupted&) = delete;
 };
 
-// Runs the calling thread for a while as one of a process.
+// While an object of this class lives, the calling thread runs as a thread of that process.
 class as_process {
  public:
   explicit as_process(process& other) : before_(scheduler::active()->home()) {

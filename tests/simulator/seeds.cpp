@@ -20,8 +20,8 @@ namespace rowlock::simulator {
 namespace {
 
 constexpr std::size_t failures_kept = 64;
-// A run takes milliseconds. One that takes this long hangs: by its use of the processor, of which a busy machine may give
-// it little, or, if it uses none, in real time.
+// A run takes milliseconds, so a run that takes this long hangs. The limit counts processor time, of which a busy
+// machine may give a run little; a run that uses none has a limit in real time.
 constexpr rlim_t processor_seconds_per_run = 30;
 constexpr unsigned seconds_per_run = 600;
 
@@ -79,7 +79,7 @@ void run_child(std::uint64_t seed, const omissions& without, bool prints, run_re
   std::snprintf(into.rule, sizeof into.rule, "%s",
                 signal == SIGALRM || signal == SIGXCPU ? "hangs" : "crash");
   if (WIFEXITED(status)) {
-    // So a sanitizer ends it.
+    // A sanitizer ends a run in this way.
     std::snprintf(into.what, sizeof into.what, "the run ended with exit code %d", WEXITSTATUS(status));
   } else {
     std::snprintf(into.what, sizeof into.what, "the run ended with signal %d", signal);
@@ -191,7 +191,8 @@ omissions shrink(std::uint64_t seed, const std::string& rule) {
     best = std::move(tried);
     return true;
   };
-  // Leaves out what one client or one thread does, then each operation and fault by itself, until nothing more can go.
+  // Leaves out what one client or one thread does, then each operation and fault by itself, until nothing more can be
+  // left out.
   for (const auto& plan : {true, false}) {
     for (int client = 1; client <= static_cast<int>(whole.clients.size()); ++client) {
       for (int thread = plan ? -1 : 0; thread < (plan ? 0 : 3); ++thread) {

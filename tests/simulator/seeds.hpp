@@ -16,7 +16,7 @@ struct seed_range {
   std::uint64_t last = 1000;
   int jobs = 2;
   double seconds = 0;                // 0: no limit
-  std::size_t failures_at_most = 1;  // then it stops
+  std::size_t failures_at_most = 1;  // after so many the program stops
 };
 
 struct failed_seed {
@@ -37,7 +37,7 @@ struct seeds_summary {
   std::array<std::uint64_t, fault_kinds> faults{};
 };
 
-// One run in a child process.
+// Makes one run in a child process.
 run_result run_seed(std::uint64_t seed, const omissions& without, bool prints);
 seeds_summary run_seeds(const seed_range& range);
 

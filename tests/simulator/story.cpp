@@ -102,7 +102,7 @@ const weighted_action& pick(random_stream& random, const Range& from, const std:
   return *std::begin(from);
 }
 
-// One story of so many is about quorum_mutex.
+// One story in this many is about quorum_mutex.
 constexpr std::uint64_t stories_per_quorum = 16;
 
 constexpr fault_kind of_calls[] = {fault_kind::request_delayed,
@@ -243,7 +243,7 @@ void add_faults(story& into, random_stream& random) {
     }
     made.number = static_cast<int>(into.faults.size());
     into.faults.push_back(made);
-    // A holder that trusts its last renewal for too long is revealed only if no other renewal follows.
+    // If a holder trusts its last renewal for too long, that shows only if no other renewal follows.
     if (made.kind == fault_kind::process_stalled_beyond_ttl && random.one_in(2)) {
       const auto& settings = into.clients[static_cast<std::size_t>(made.client) - 1].settings;
       fault before = made;
@@ -275,10 +275,11 @@ void add_cluster(story& into, random_stream& random) {
     made.number = static_cast<int>(into.faults.size());
     into.faults.push_back(made);
   }
-  into.polls = true;  // no server of that kind tells of changes
+  into.polls = true;  // servers of that kind send no wake-ups
 }
 
-// As the first of its thread. Its number decides what it does in detail: it leaves the given remainder by four.
+// Adds an operation as the first of its thread. The operation's number decides its details: its remainder by four is
+// given.
 operation& add_first(story& into, int client, action what, place where, int remainder = 0) {
   operation made;
   made.client = client;
@@ -290,7 +291,7 @@ operation& add_first(story& into, int client, action what, place where, int rema
   return *into.operations.insert(into.operations.begin(), made);
 }
 
-// A reply to a statement of that verb is lost, at once or after the client has waited for it.
+// Loses a reply to a statement of that verb, at once or after the client has waited for it.
 void lose_reply(story& into, random_stream& random, int client, std::string_view verb, nanoseconds at,
                 std::int64_t spares) {
   constexpr fault_kind kinds[] = {fault_kind::reply_stalled, fault_kind::reply_stalled,
@@ -307,8 +308,8 @@ void lose_reply(story& into, random_stream& random, int client, std::string_view
   into.faults.push_back(made);
 }
 
-// A waiter asks for its place again, because the reply was lost, while another changes the capacity. So its request is
-// no longer for the lock as it is, and yet may have been granted.
+// A waiter requests its place again, because the reply was lost, while another client changes the capacity. So the
+// request no longer fits the lock as it is, and yet may have been granted.
 void add_resize_meets_waiter(story& into, random_stream& random) {
   into.clients[0].threads = std::max(into.clients[0].threads, 2);
   auto& holds = add_first(into, 1, action::permits, place::semaphore);
@@ -345,7 +346,7 @@ void add_joint_ttl(story& into, random_stream& random) {
   rival.keep = 50 * millisecond;
 }
 
-// A client dies with two locks, and two others wait for one each. The one that looks first kills the lease, and the
+// A client dies with two locks, and two other clients wait for one each. The first one that looks kills the lease; the
 // other one then waits for a holder that is dead already.
 void add_two_wait_for_the_dead(story& into, random_stream& random) {
   while (into.clients.size() < 3) into.clients.push_back(into.clients.back());
@@ -388,7 +389,7 @@ void put_in_order(story& of) {
   }
 }
 
-// Who takes part, and how fast everything is. Without operations and faults.
+// Decides the clients and how fast everything is. Adds no operations and no faults.
 story begin_story(std::uint64_t seed, random_stream& random) {
   story made;
   made.seed = seed;
@@ -413,7 +414,7 @@ story begin_story(std::uint64_t seed, random_stream& random) {
     plan.settings = random.one_in(2) ? settings : make_settings(random, made.how);
     if (made.how == severity::calm) plan.settings = settings;
     if (random.one_in(2)) {
-      // Half of the margin within a ttl, against a server that drifts as much the other way.
+      // The clock drifts by half of the margin within a ttl, against a server that drifts as much the other way.
       const auto part = plan.settings.margin.count() * 1'000'000 / plan.settings.ttl.count() / 3;
       plan.clock.parts_per_million = random.between(-part, part);
     }
@@ -437,8 +438,8 @@ constexpr weighted_action of_quorums[] = {{action::acquire_within, place::first_
                                           {action::force, place::first_mutex, 2},
                                           {action::sweep, place::first_mutex, 1}};
 
-// A majority cannot be reached for longer than the ttl, while its holder still renews its hold on the last member, and
-// another waits.
+// A majority cannot be reached for longer than the ttl, while the holder still renews its hold on the last member, and
+// another client waits.
 void add_majority_is_cut(story& into, random_stream& random) {
   const auto ttl = into.clients.front().settings.ttl.count() * millisecond;
   add_first(into, 1, action::acquire, place::first_mutex).keep = 3 * ttl;
@@ -478,7 +479,8 @@ story make_quorum_story(std::uint64_t seed) {
     const bool of_a_process = one.kind == fault_kind::process_stalled ||
                               one.kind == fault_kind::process_stalled_beyond_ttl ||
                               one.kind == fault_kind::process_crashed;
-    // If a promotion loses a token that came from another member's later promotion, tokens may fall. That is documented.
+    // If a promotion loses a token that came from another member's later promotion, tokens may fall. The design permits
+    // that.
     const bool promotes = one.kind == fault_kind::fail_over || one.kind == fault_kind::commits_lost;
     one.server = of_a_process ? 0 : one_fails || promotes ? weakest : random.below(quorum_members);
   }

@@ -1,4 +1,4 @@
-// What happens in a run, decided by its seed before the run begins: the clients, what their users do, and the faults.
+// The plan of a run, which its seed decides before the run begins: the clients, what their users do, and the faults.
 // Everything has a number, so that a failing run can be repeated without it.
 #pragma once
 
@@ -69,7 +69,7 @@ enum class action : std::uint8_t {
   arrive_async,
   abandon_arrival,
   campaign,
-  stand_for_office,  // in the background
+  stand_for_office,  // as a candidate in the background
   observe,
   acquire_all,
   acquire_all_within,
@@ -100,7 +100,7 @@ enum class action : std::uint8_t {
 };
 std::string_view to_string(action what);
 
-// What is decided about an operation besides its action.
+// The details of an operation that a number decides.
 enum class detail : std::uint8_t {
   coroutine,
   executor,
@@ -121,9 +121,9 @@ struct operation {
   action what = action::acquire;
   place where = place::first_mutex;
   place second = place::second_mutex;
-  nanoseconds pause = 0;  // before it
-  nanoseconds keep = 0;   // how long what it gets is kept
-  nanoseconds limit = 0;  // of the call
+  nanoseconds pause = 0;  // before the operation
+  nanoseconds keep = 0;   // how long the operation keeps the hold that it gets
+  nanoseconds limit = 0;  // the limit of the call
   std::int64_t amount = 1;
   std::uint64_t variety = 0;  // decides the details
 
@@ -138,14 +138,14 @@ bool may_be_ghost(std::string_view verb);
 
 struct fault {
   int number = 0;
-  nanoseconds at = 0;  // after the beginning
+  nanoseconds at = 0;  // from the beginning of the run
   fault_kind kind = fault_kind::request_delayed;
   int client = 0;         // 0: any
-  std::string_view verb;  // of the next call that it meets; empty: any
+  std::string_view verb;  // the verb of the next call that the fault meets; empty: any verb
   nanoseconds length = 0;
   std::int64_t amount = 0;
-  std::int64_t spares = 0;  // so many such calls before
-  std::size_t server = 0;   // which server it strikes
+  std::int64_t spares = 0;  // how many such calls the fault spares before
+  std::size_t server = 0;   // the server that the fault strikes
   place where = place::first_mutex;
 };
 
@@ -165,17 +165,17 @@ struct story {
   std::vector<operation> operations;
   std::vector<fault> faults;
   std::vector<drifting_clock> server_clocks;  // one for each server
-  nanoseconds latency = millisecond;          // of half a round trip, at most
+  nanoseconds latency = millisecond;          // at most half of a round trip
   nanoseconds ends_faults = 0;                // when the last fault is over
   bool polls = false;                         // the server sends no wake-ups
 
-  // The users call quorum_mutex, on several servers.
+  // Whether the users call quorum_mutex, on several servers.
   bool is_of_quorum() const { return server_clocks.size() > 1; }
   bool has(fault_kind kind) const;
   bool has(action what) const;
 };
 
-// What is left out of a story.
+// The parts of a story that are left out.
 struct omissions {
   std::set<int> operations;
   std::set<int> faults;

@@ -88,7 +88,7 @@ void world::on_call(store::memory_call& call) {
   }
 }
 
-// Until it has applied what was committed before the call.
+// Waits until the node has applied what was committed before the call.
 void world::wait_for_node(store::memory_call& call) {
   const auto& client = plan_.clients[static_cast<std::size_t>(runs_.home().client) - 1];
   const std::chrono::nanoseconds limit{client.settings.statement_timeout};
@@ -235,7 +235,7 @@ void world::run_faults() {
   for (const auto& one : plan_.faults) {
     if (one.server != which_) continue;
     until(begin + one.at);
-    // An epoch that rises twice within a second of the clock is ahead of it, and may be lost. That is documented.
+    // If an epoch rises twice within a second, it is ahead of the clock, and may be lost. The design permits that.
     const bool moves = one.kind == fault_kind::fail_over || one.kind == fault_kind::commits_lost;
     while (moves && runs_.now() < checks_.epoch_raised_at() + 1200 * millisecond) {
       until(checks_.epoch_raised_at() + 1200 * millisecond);

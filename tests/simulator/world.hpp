@@ -15,18 +15,18 @@ namespace rowlock::simulator {
 
 class world {
  public:
-  // which: the number of the server, from 0. The first one also makes the faults of processes happen.
+  // which: the number of the server, from 0. Server 0 also makes the faults of processes happen.
   world(const story& plan, std::size_t which, scheduler& runs, recorder& records, oracle& checks);
 
   store::memory_server& server() { return *server_; }
   std::unique_ptr<store::database> open() { return server_->open(); }
-  // Process i + 1 is client i's, and changes when a client dies and comes again.
+  // Process i + 1 runs client i. The process changes when the client dies and starts again.
   std::vector<process*>& processes() { return processes_; }
 
   // Called when a client's process has died.
   std::function<void(int client)> on_crash = [](int) {};
 
-  // A guarded transaction of the calling process. It ends with its process.
+  // Begins a guarded transaction of the calling process, which ends with the process at the latest.
   bool begin_guard(const std::string& name, const model::hold_id& hold);
   bool end_guard(const std::string& name, const model::hold_id& hold);
 
