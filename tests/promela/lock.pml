@@ -1,14 +1,14 @@
 /*
  * One lock, its queue and its leases, as docs/design.md describes them: lease, kill, renew, acquire, release with
- * hand-over, forced release and notice, lost replies, transfer and adopt. docs/correctness.md, "The model", says what is
- * checked and what is left out. scripts/check-model runs it.
+ * hand-over, forced release and notice, lost replies, transfer and adopt. docs/correctness.md, "The model", says what
+ * is checked and what is left out. scripts/check-model runs the model.
  *
  * A transaction is one atomic step, because every statement locks what it decides from: see
- * docs/design.md, "Rules for every statement". A request and its reply are steps of their own, so anything can happen
+ * docs/design.md, "Rules for every statement". A request and its reply are separate steps, so anything can happen
  * between them.
  *
- * A run ends: time has TICKS ticks, each client makes ACQUIRES requests, and faults have a budget. A macro named after a
- * fault (RENEW_REVIVES, ...) plants that fault.
+ * A run ends: time has TICKS ticks, each client makes ACQUIRES requests, and the number of faults is limited. A macro
+ * that is named after a fault (RENEW_REVIVES, ...) plants that fault.
  */
 #ifndef CLIENTS
 #define CLIENTS 2
@@ -53,14 +53,14 @@
 #define MARGIN 1
 #endif
 
-/* Ids begin at 1; 0 is none. The last lease is the one that a transferred hold stands on meanwhile. */
+/* Ids begin at 1; 0 is no id. A transferred hold stands on the last lease until it is adopted. */
 #define HOLD(c, n) (1 + (c) * ACQUIRES + (n))
 #define HOLD_IDS (1 + CLIENTS * ACQUIRES)
 #define LEASE(c, n) (1 + (c) * LEASES + (n))
 #define OFFER (1 + CLIENTS * LEASES)
 #define LEASE_IDS (2 + CLIENTS * LEASES)
 
-/* What must hold, by number: a failed assertion is printed with it. */
+/* The rules by number: a failed assertion is printed with its rule's number. */
 #define I1_EXCLUSION 1         /* a grant meets no other hold on a living lease */
 #define I1_ONE_VALID_HOLDER 2  /* no two clients believe that they hold the lock, unless one was released by force */
 #define I2_TOKENS_RISE 3
@@ -70,14 +70,14 @@
 #define I6_SERVED 7            /* each waiter is granted, or goes, unless it waits for a lease to expire */
 #define I6_LIVING_WAITER 8     /* a hand-over goes to a waiter that lives */
 #define I7_SAME_ANSWER 9       /* a request that is sent again gets the token that it was granted */
-#define I7_FOUND_AGAIN 10      /* and does not wait for itself */
-#define LOSS_IS_NOTICED 11     /* a hold that its client believes stands in the lock's row, unless a notice is on its way */
+#define I7_FOUND_AGAIN 10      /* a request that is sent again does not wait for itself */
+#define LOSS_IS_NOTICED 11     /* a client's valid hold stands in the lock's row, unless a notice is on its way */
 #define RULE(number, holds) assert((holds) || !number)
 
 /* Requests and replies. */
 mtype = { acquire, release, transfer, adopt, granted, queued, absent, done };
 
-/* What a client makes of one of its requests. */
+/* The states of a request, as its client knows them. */
 mtype = { unused, asking, waiting, held, over, lost, crashed, transferred };
 
 /* ---- The database ---- */
@@ -91,7 +91,7 @@ byte row_lease;
 byte row_token;
 chan queue = [CLIENTS * ACQUIRES] of { byte, byte }; /* hold, lease; in ticket order */
 
-/* ---- What no program sees: history, for the rules ---- */
+/* ---- The history, which no program sees, for the rules ---- */
 
 bool died[LEASE_IDS];
 bool granted_now[HOLD_IDS]; /* granted, and neither released, forced nor moved */
@@ -127,7 +127,7 @@ mtype state[HOLD_IDS] = unused;
 bool ended[CLIENTS];
 byte offered; /* the hold that a transfer's text names */
 
-/* Scratch of the transactions, zero outside of them: a value that stayed would only make more states. */
+/* Variables of the transactions, zero outside of them: a value that stayed would only make more states. */
 byte i, next_hold, next_lease;
 mtype answer;
 
@@ -152,7 +152,7 @@ inline end_grant(h) {
 }
 
 inline grant(h, l) {
-  /* Whoever was granted before must be gone: released, forced, moved, or dead. */
+  /* Every earlier holder must be gone: released, forced, moved, or dead. */
   for (i : 1 .. HOLD_IDS - 1) {
     RULE(I1_EXCLUSION, !(granted_now[i] && alive[stands_on[i]] && i != h))
     if
@@ -172,7 +172,7 @@ inline grant(h, l) {
   stands_on[h] = l
 }
 
-/* Grants the free lock to the first living waiter, if there is one. The dead before it leave the queue. */
+/* Grants the free lock to the first living waiter, if there is one. The dead waiters ahead of it leave the queue. */
 inline grant_next() {
   do
   :: nempty(queue) ->
@@ -262,7 +262,7 @@ inline do_transfer(h) {
   fi
 }
 
-/* Takes the offered hold, under an id of its own. The token stays. */
+/* Adopts the offered hold, under a new id. The token stays. */
 inline do_adopt(h, l) {
   if
   :: row_hold == h && row_lease != OFFER -> answer = granted
@@ -309,14 +309,14 @@ inline sweep() {
   fi
 }
 
-/* Whose connection has something to execute. */
+/* The clients whose connection has something to execute. */
 #if CLIENTS > 2
 #define PICK(slots) if :: slots[0] != 0 -> c = 0 :: slots[1] != 0 -> c = 1 :: slots[2] != 0 -> c = 2 fi
 #else
 #define PICK(slots) if :: slots[0] != 0 -> c = 0 :: slots[1] != 0 -> c = 1 fi
 #endif
 
-/* Executes what the connections carry, in any order. */
+/* Executes the requests of the connections, in any order. */
 active proctype database() {
   byte c;
 #ifdef STALE_READ
@@ -449,7 +449,8 @@ inline send(what) {
   request_lease[c] = own_lease[c]
 }
 
-/* Waits for the reply. got == 0: it was lost, and the outcome is unknown. The client goes on when the ghost has ended. */
+/* Waits for the reply. got == 0: the reply was lost, and the outcome is unknown. The client goes on when the ghost has
+ * ended. */
 inline receive() {
   if
   :: atomic {
@@ -474,7 +475,7 @@ inline receive() {
       got_token = 0
     }
 #ifndef GHOST_LEFT
-    /* The backend is ended and seen gone. It may have executed the request before. */
+    /* The client ends the backend and sees it gone. The backend may have executed the request before. */
     atomic {
       ghost[c] = 0;
       ghost_hold[c] = 0;
@@ -484,7 +485,7 @@ inline receive() {
   fi
 }
 
-/* It will not be asked about this request again. */
+/* Nobody will ask about this request again. */
 inline forget() {
   if
   :: state[h] == over -> was_forced[h] = false; token_of[h] = 0
@@ -562,7 +563,7 @@ ask:
   fi;
 
 wait:
-  /* What a poll finds. It makes up for a lost wake-up, so no wake-up is modelled. */
+  /* The answer to a poll. Polls make up for lost wake-ups, so the model has no wake-ups. */
   if
   :: atomic { row_hold == h -> checks_before = checks[c]; got_token = row_token; goto deliver }
   :: atomic { row_hold != h && !IS_IN_QUEUE(h) -> goto ask } /* its place, or its grant, was taken away */

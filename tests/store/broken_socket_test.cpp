@@ -1,5 +1,5 @@
-// A connection that was given up is reset: closed, it would deliver its statement when the server takes in
-// data again, and that would be executed long after.
+// A connection that was given up is reset. If it were closed instead, it would deliver its statement when the server
+// reads again, and the server would execute the statement long after.
 #include "store/open.hpp"
 #include "store/session_steps.hpp"
 #include "store/stalling_proxy.hpp"
@@ -19,7 +19,7 @@ namespace {
 
 class broken_socket_test : public testing::TestWithParam<std::string> {
  protected:
-  // A statement that fits into no buffer of the proxy's.
+  // A statement that is larger than any buffer of the proxy.
   static std::vector<store::acquire_item> large_batch() {
     std::vector<store::acquire_item> batch;
     for (int i = 0; i < 200; ++i) {
@@ -41,7 +41,7 @@ TEST_P(broken_socket_test, delivers_nothing_any_more) {
   const auto by_proxy =
       place.prefix().str() + "@127.0.0.1:" + std::to_string(proxy.port()) + place.suffix().str();
   auto session = store::open(by_proxy, fixture_->options())->connect();
-  session->acquire(large_batch());  // from now on it is prepared, and takes one message
+  session->acquire(large_batch());  // from now on the statement is prepared, and takes one message
   proxy.stall();
   auto answer = in_background([&] {
     try {

@@ -1,5 +1,5 @@
-// What the simulator relies on: a node that is behind shows what the seam demands and no more, and another node's
-// commits are not overwritten.
+// The cluster on which the simulator relies: a node that is behind shows what the seam demands and no more, and another
+// node's commits are not overwritten.
 #include "memory/memory_cluster.hpp"
 #include "memory/memory_server.hpp"
 
@@ -33,9 +33,9 @@ class memory_cluster_test : public testing::Test {
     server->fall_behind(1);
   }
 
-  // To the nodes in turn.
+  // Connects to the nodes in turn.
   std::unique_ptr<session> connect() { return opened->connect(); }
-  // To the second node, too.
+  // Connects to the second node, too.
   std::unique_ptr<session> connect_beside() {
     connect();
     return connect();
@@ -49,7 +49,7 @@ class memory_cluster_test : public testing::Test {
   static where find(session& there, const std::string& name, hold_id hold) {
     return there.find(std::vector<hold_query>{{name, hold}}).at(0).state;
   }
-  // Once, on the way of the next verb of that name.
+  // Calls `what` once, on the way of the next verb of that name.
   void meanwhile(std::string_view verb, std::function<void()> what) {
     server->on_call([this, verb, what = std::move(what)](memory_call& call) {
       if (!call.before(verb)) return;
@@ -94,7 +94,7 @@ TEST_F(memory_cluster_test, refuses_a_commit_on_a_row_that_another_node_has_chan
   EXPECT_EQ(find(*ahead, "a", other), where::absent);
 }
 
-// A name that was deleted is made again, with a token from before.
+// A name that was deleted is made again, with a token from before the deletion.
 TEST_F(memory_cluster_test, refuses_to_make_a_lock_that_another_node_has_made_and_deleted) {
   const std::vector<model::lock_definition> made{{"c"}};
   meanwhile("create", [&] {
@@ -158,7 +158,7 @@ bool is_same(const memory_tables& a, const memory_tables& b) {
          std::ranges::all_of(a.recordings, has_pattern);
 }
 
-// What a transaction writes in one table.
+// Writes of a transaction to one table.
 struct table_write {
   std::string table;
   std::function<void(memory_tables&, int)> make;

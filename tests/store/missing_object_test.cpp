@@ -1,4 +1,4 @@
-// Which name a server's message says is missing, in several languages; no server.
+// Which object is missing, according to a server's message in several languages. Needs no server.
 #include "store/missing_object.hpp"
 
 #include <gtest/gtest.h>

@@ -10,8 +10,8 @@ namespace {
 
 class mysql_collect_test : public mysql_test {};
 
-// The creator found the name missing; since then others have made, used and collected it, the last of which
-// is about to commit. So the creator must read the floor behind that commit.
+// The creator found the name missing. Since then others have made, used and collected it, and the last of them is about
+// to commit. So the creator must read the floor after that commit.
 TEST_P(mysql_collect_test, beside_a_creation_keeps_tokens_rising) {
   const auto session = ready();
   const auto collector = raw();

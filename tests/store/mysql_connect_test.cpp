@@ -1,6 +1,6 @@
 #ifdef ROWLOCK_TEST_MYSQL
 
-// What a server's settings are answered with at connect.
+// How a connect answers to a server's settings.
 #include "store/mysql_test.hpp"
 #include "store/open.hpp"
 
@@ -12,7 +12,7 @@ using testing::IsEmpty;
 
 class mysql_connect_test : public mysql_test {
  protected:
-  // A setting of the whole server, restored at the end.
+  // Changes a setting of the whole server, and restores it at the end.
   class changed {
    public:
     changed(mysql_connection& on, const std::string& variable, const std::string& value)
@@ -46,7 +46,7 @@ TEST_P(mysql_connect_test, refuses_a_server_that_is_read_only) {
   }
 }
 
-// There is no such server here: a trigger refuses what a group does.
+// The tests have no such server here: a trigger refuses what a group refuses.
 TEST_P(mysql_connect_test, says_what_to_do_about_a_marker_that_a_replication_group_refuses) {
   run(*side_,
       "CREATE TRIGGER @refuse BEFORE INSERT ON @marker FOR EACH ROW SIGNAL SQLSTATE 'HY000' SET MYSQL_ERRNO "
@@ -82,7 +82,7 @@ TEST_P(mysql_connect_test, the_longest_batch_fits_into_what_it_does_not_warn_of)
   for (int i = 0; i < 256; ++i) {
     auto name = std::to_string(1000 + i);
     name.resize(512, 'x');
-    // Nothing is the same for all of them, so that nothing is said only once.
+    // The locks have no value in common, so that no value is sent only once.
     locks.push_back({name, model::lock_kind::semaphore, 1 + i});
     acquires.push_back({name, model::lock_kind::semaphore, 1 + i, lease_id::random(), hold_id::random()});
     releases.push_back({name, acquires.back().lease, acquires.back().hold});
@@ -119,7 +119,7 @@ TEST_P(mysql_connect_test, pins_the_settings_that_came_with_later_servers) {
   }
 }
 
-// Nobody listens at the first two places.
+// Nobody listens at the first two places of the URL.
 TEST_P(mysql_connect_test, goes_on_to_the_next_place_of_the_url) {
   auto url = fixture_->url();
   const auto at = url.find('@') + 1;
@@ -134,7 +134,7 @@ TEST_P(mysql_connect_test, goes_on_to_the_next_place_of_the_url) {
   }
 }
 
-// Once one of them is a replica, no connection is made there.
+// If one of the places is a replica, no connection is made there.
 TEST_P(mysql_connect_test, is_refused_by_the_last_place_that_is_read_only) {
   const changed replica{*side_, "read_only", "1"};
   auto url = fixture_->url();

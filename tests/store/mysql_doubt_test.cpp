@@ -1,6 +1,6 @@
 #ifdef ROWLOCK_TEST_MYSQL
 
-// What a failure leaves unknown, and what a broken connection leaves behind.
+// What remains unknown after a failure, and what a broken connection leaves behind.
 #include "store/embedded.hpp"
 #include "store/mysql/mysql_error.hpp"
 #include "store/mysql_test.hpp"
@@ -22,7 +22,7 @@ namespace {
 
 class mysql_doubt_test : public mysql_test {};
 
-// It may have been killed behind its commit.
+// The statement may have been killed after its commit.
 TEST_P(mysql_doubt_test, a_statement_that_was_killed_may_have_happened) {
   const auto session = ready();
   const auto lease = new_lease(*session);
@@ -60,7 +60,7 @@ TEST_P(mysql_doubt_test, is_told_by_the_error) {
   }
 }
 
-// Between one client and the server.
+// Passes bytes between one client and the server.
 class relay {
  public:
   explicit relay(std::uint16_t server) {
@@ -83,7 +83,7 @@ class relay {
   relay& operator=(const relay&) = delete;
 
   std::uint16_t port() const { return port_; }
-  // Once the client has closed its side: whether it has reset the connection.
+  // Waits until the client has closed its side, and returns whether it has reset the connection.
   bool was_reset() {
     if (end_.get()) return true;
     int problem = 0;
@@ -128,7 +128,7 @@ class relay {
   std::future<bool> end_;
 };
 
-// What the kernel had yet to send would reach the server later, and be granted to nobody.
+// Without the reset, the kernel would send the rest of a statement later, and its grant would belong to nobody.
 TEST_P(mysql_doubt_test, a_broken_connection_is_reset_and_a_sound_one_closed) {
   auto url = fixture_->url();
   const auto colon = url.rfind(':');

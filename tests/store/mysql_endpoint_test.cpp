@@ -53,7 +53,7 @@ TEST(mysql_endpoint_test, decodes_and_quotes) {
               testing::AllOf(HasSubstr("host='::1'"), HasSubstr("port='3307'")));
 }
 
-// The client library takes "localhost" for the Unix socket, whatever the port.
+// To the client library "localhost" means the Unix socket, whatever the port.
 TEST(mysql_endpoint_test, a_port_of_localhost_is_meant) {
   EXPECT_THAT(connect_string("mysql://localhost:3307/shop"), HasSubstr("host='127.0.0.1'"));
   EXPECT_THAT(connect_string("mysql://localhost/shop"), HasSubstr("host='localhost'"));
@@ -134,11 +134,11 @@ TEST(mysql_endpoint_test, has_the_name_verified_by_the_client_library) {
                              HasSubstr("port='3307'")));
   EXPECT_THAT(connect_string("mysql://[fe80::1%25eth0]/shop?ssl_mode=VERIFY_IDENTITY"),
               HasSubstr("host='host={fe80::1%eth0};"));
-  // Without a file, other certificates than those of the system's authorities would do.
+  // Without a file, the client library would accept certificates of other authorities than the system's.
   EXPECT_THAT(endpoint.connect_string(1s, 1s), HasSubstr("sslca='/"));
 }
 
-// Which verifies the name as well, from 3.4.
+// From version 3.4 the client library verifies the name as well.
 TEST(mysql_endpoint_test, has_the_chain_verified_by_the_client_library) {
   const std::string ask = "host='host={db};ssl-verify-server-cert=1'";
   for (const std::string mode : {"", "&ssl_mode=REQUIRED"}) {
@@ -149,7 +149,7 @@ TEST(mysql_endpoint_test, has_the_chain_verified_by_the_client_library) {
   EXPECT_THAT(connect_string("mysql://db/shop"), HasSubstr("host='db'"));
 }
 
-// Options of the client library's could stand there, and take back what other parameters ask for.
+// An address could otherwise contain options of the client library, which would override what other parameters ask for.
 TEST(mysql_endpoint_test, a_host_is_a_host) {
   for (const std::string host :
        {"db;ssl-ca=%2Fx", "host=db", "db%7D%3Bssl-verify-server-cert%3D0", "replication:%2F%2Fdb"}) {

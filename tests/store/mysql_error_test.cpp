@@ -1,6 +1,6 @@
 #ifdef ROWLOCK_TEST_MYSQL
 
-// What a number of the server or of the client library means; no server.
+// The meaning of an error number of the server or of the client library. Needs no server.
 #include "store/mysql/mysql_error.hpp"
 
 #include "store/embedded.hpp"

@@ -1,6 +1,6 @@
 #ifdef ROWLOCK_TEST_MYSQL
 
-// How many rows the server reads for a statement, when there are many of what it is not about.
+// How many rows the server reads for a statement, when the tables have many rows that do not concern it.
 #include "store/mysql_test.hpp"
 
 namespace rowlock::test {
@@ -35,14 +35,14 @@ class mysql_growth_test : public mysql_test {
     }
     run(*side_, "UPDATE @lock SET in_use = in_use + " + std::to_string(many) + " WHERE name = 's'");
   }
-  // By whatever the server does meanwhile.
+  // How many rows the server has read, whatever for.
   std::int64_t rows_read() {
     std::int64_t sum = 0;
     for (const auto& row : side_->run("SHOW GLOBAL STATUS LIKE 'Handler_read%'"))
       sum += std::stoll(row.at(1));
     return sum;
   }
-  // The first one of those who hold the lock gives it back, while somebody waits.
+  // The first holder releases the lock while somebody waits.
   std::int64_t reads_of_a_release(bool trusts_in_use) {
     const auto held = share();
     store::edit_request asked{"s", held, [&](const store::lock_view& now) {
@@ -65,7 +65,7 @@ class mysql_growth_test : public mysql_test {
 TEST_P(mysql_growth_test, a_release_reads_few_rows_however_many_permits_are_held) {
   fill();
   EXPECT_GT(reads_of_a_release(false), many) << "the server does not count what it reads";
-  // Most of it is what it takes to ask for the numbers.
+  // Most of these reads are those of the query for the numbers.
   EXPECT_LT(reads_of_a_release(true), many / 2);
 }
 

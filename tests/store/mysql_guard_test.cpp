@@ -1,6 +1,6 @@
 #ifdef ROWLOCK_TEST_MYSQL
 
-// The guard's statement against what the store takes, and against statements that look as good.
+// The guard's statement against what the store takes, and against statements that look equivalent.
 #include "contract/decisions.hpp"
 #include "store/mysql_test.hpp"
 
@@ -28,7 +28,7 @@ class mysql_guard_test : public mysql_test {
     run(*side_, "CREATE TABLE account (balance INT NOT NULL)");
     run(*side_, "INSERT INTO account VALUES (100)");
   }
-  // With MariaDB's innodb_snapshot_isolation and without it; a server that has none is tried once.
+  // Runs the part with MariaDB's innodb_snapshot_isolation and without it; once on a server that has no such setting.
   void with_and_without_snapshot_isolation(const std::function<void(bool isolated)>& part) {
     for (const bool isolated : {false, true}) {
       if (!snapshot_isolation(*application_, isolated) && isolated) return;
@@ -44,7 +44,7 @@ class mysql_guard_test : public mysql_test {
     return run(*application_, statement, {held.name, held.hold.to_string()}).size() == 1;
   }
   bool guarded(const claim& held) { return proves(database_->guard_sql(model::lock_mode::exclusive), held); }
-  // What the statement says of the hold: "held", "not held", or the number of the server's refusal.
+  // What the statement says about the hold: "held", "not held", or the number of the server's refusal.
   std::string answer(const std::string& statement, const claim& held) {
     try {
       return proves(statement, held) ? "held" : "not held";
@@ -87,7 +87,7 @@ TEST_P(mysql_guard_test, that_reads_plainly_alone_stops_nobody) {
   });
 }
 
-// The balance was read before the acquire, and what the holder before has written is missing from it.
+// The transaction read the balance before the acquire, so it misses what the previous holder has written.
 TEST_P(mysql_guard_test, that_locks_alone_lets_an_old_snapshot_write) {
   const auto withdraw = [&](const std::string& statement) {
     side_->run("UPDATE account SET balance = 100");
@@ -213,7 +213,7 @@ TEST_P(mysql_guard_test, of_a_permit_stops_what_would_take_it_away_and_looks_twi
   });
 }
 
-// A guard that finds no permit has locked the gap where it would stand, up to another name's.
+// A guard that finds no permit has locked the gap where the permit would stand, up to the next name.
 TEST_P(mysql_guard_test, of_a_permit_that_is_gone_makes_no_fast_acquire_wait) {
   std::vector<model::lock_definition> locks;
   for (const auto* name : {"b", "c", "d", "s", "t", "z"})
@@ -228,7 +228,7 @@ TEST_P(mysql_guard_test, of_a_permit_that_is_gone_makes_no_fast_acquire_wait) {
     begin("REPEATABLE READ");
     EXPECT_FALSE(proves(database_->guard_sql(model::lock_mode::shared), {guarded, lease, hold_id::random()}));
     const auto acquire = [&] { return session_->acquire(wanted); };
-    // No wait of MySQL is shorter than a second, so there it ends by itself after that time.
+    // No wait of MySQL is shorter than a second, so there the wait ends by itself after that time.
     const auto granted = GetParam() == "mysql"
                              ? acquire()
                              : unwaiting(*session_, acquire, [&] { application_->run("ROLLBACK"); });

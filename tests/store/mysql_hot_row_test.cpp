@@ -1,6 +1,6 @@
 #ifdef ROWLOCK_TEST_MYSQL
 
-// A permit's statement waits for a moment behind rivals, and not again behind a row that stays locked.
+// A statement for a permit waits briefly while rivals change the row, but not again for a row that stays locked.
 #include "store/mysql_test.hpp"
 
 namespace rowlock::test {
@@ -30,11 +30,11 @@ class mysql_hot_row_test : public mysql_test {
     const store::acquire_item wanted[] = {request()};
     return !session.acquire(wanted).empty();
   }
-  // Of the whole server: how many statements wait for a row now, and how many ever have.
+  // A counter of the whole server: how many statements wait for a row now, or how many ever have.
   std::int64_t status(const std::string& name) {
     return std::stoll(side_->run("SHOW GLOBAL STATUS LIKE '" + name + "'").at(0).at(1));
   }
-  // What the call answers if the rival lets go as soon as somebody waits for its row.
+  // What the call answers if the rival releases the row as soon as somebody waits for it.
   bool behind_a_rival(const std::function<bool()>& call) {
     lock_the_row();
     auto answer = in_background(call);

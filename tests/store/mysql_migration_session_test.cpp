@@ -1,6 +1,6 @@
 #ifdef ROWLOCK_TEST_MYSQL
 
-// What a migrator does about clients at work.
+// What a migrator does while clients work.
 #include "store/backends.hpp"
 #include "store/mysql_test.hpp"
 #include "support/background.hpp"
@@ -12,7 +12,7 @@ namespace {
 
 class mysql_migration_session_test : public mysql_test {};
 
-// InnoDB undoes the transaction that has changed less.
+// InnoDB rolls back the transaction that has changed less.
 TEST_P(mysql_migration_session_test, runs_a_statement_again_that_was_undone_to_end_a_deadlock) {
   run(*side_, "CREATE TABLE @pair (id INT PRIMARY KEY, changes INT NOT NULL)");
   run(*side_, "INSERT INTO @pair VALUES (1, 0), (2, 0), (3, 0), (4, 0), (5, 0)");

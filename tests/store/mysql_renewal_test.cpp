@@ -1,6 +1,6 @@
 #ifdef ROWLOCK_TEST_MYSQL
 
-// Renewal and kill meet on one row, and each reads the clock once it holds it.
+// A renewal and a kill meet on one row, and each reads the clock once it has locked the row.
 #include "store/mysql_test.hpp"
 
 #include "support/background.hpp"
@@ -31,7 +31,7 @@ class mysql_renewal_test : public mysql_test {
   lease_id lease_;
 };
 
-// utc_timestamp() is the time at which the statement began; this one waited for the row since.
+// utc_timestamp() is the time at which the statement began, and the statement has waited for the row since.
 TEST_P(mysql_renewal_test, that_asks_for_the_statements_time_revives_an_expired_lease) {
   const auto renewer = raw();
   fixture_->expire(lease_, -1s);
@@ -48,7 +48,7 @@ TEST_P(mysql_renewal_test, that_asks_for_the_statements_time_revives_an_expired_
 TEST_P(mysql_renewal_test, of_the_store_reads_the_clock_after_the_wait) {
   for (const std::string end : {"ROLLBACK", "COMMIT"}) {
     SCOPED_TRACE(end);
-    // MySQL lets a renewal wait for a second.
+    // On MySQL a renewal may wait for a second.
     fixture_->expire(lease_, -300ms);
     lock_lease();
     auto renewed = in_background([&] { return renew(*session_, lease_); });
@@ -64,7 +64,7 @@ TEST_P(mysql_renewal_test, that_comes_first_wins_over_a_kill) {
   lock_lease();
   auto renewed = in_background([&] { return renew(*session_, lease_); });
   until_blocked(connection_of(*session_));
-  // Not expired, and about to be renewed: the kill neither waits for long nor deletes.
+  // The lease has not expired, and is about to be renewed: the kill neither waits for long nor deletes.
   const auto killer = connect();
   const auto took = shortest_time(2s, [&] {
     EXPECT_TRUE(killer->kill({&lease_, 1}, -1h).empty()) << "with a skew that makes it look expired";
@@ -90,7 +90,7 @@ TEST_P(mysql_renewal_test, writes_one_row_however_many_locks_are_held) {
     }
     return sum;
   };
-  // MySQL writes its answers to these questions into temporary tables.
+  // MySQL writes the answers to these queries into temporary tables.
   const auto first = written();
   const auto before = written();
   const auto by_asking = before - first;

@@ -1,8 +1,8 @@
 #ifdef ROWLOCK_TEST_MYSQL
 
-// No statement that writes decides from another table: each test shows what the tempting statement does in
-// the same steps, and what the store does. InnoDB looks at a row's last version before it waits for it, where
-// the row is not found by its key: what a sub-query has seen by then stays. Nobody should have to know when.
+// No statement that writes decides from another table: each test shows what the tempting statement does in the same
+// steps, and what the store does. If InnoDB does not find a row by its key, it reads the row's last version before it
+// waits for the row: what a sub-query has seen by then stays. Statements must not depend on that.
 #include "store/mysql_test.hpp"
 #include "store/statement_rules.hpp"
 
@@ -17,7 +17,7 @@ class mysql_statement_rules_test : public mysql_test {
     session_ = ready();
     one_ = raw();
     two_ = raw();
-    // As rowlock's own.
+    // The settings of rowlock's own connections.
     for (auto* each : {one_.get(), two_.get()}) {
       each->run("SET SESSION TRANSACTION ISOLATION LEVEL READ COMMITTED");
       snapshot_isolation(*each, false);
@@ -25,8 +25,8 @@ class mysql_statement_rules_test : public mysql_test {
     create(*session_, "a");
   }
 
-  // A lock whose holder's lease is missing, so that it is free; and a transaction that has just granted it to
-  // a lease which it also made.
+  // A lock whose holder's lease is missing, so that the lock is free; and a transaction that has just granted it to a
+  // lease which the transaction also made.
   claim grant_uncommitted() {
     run(*one_, "UPDATE @lock SET in_use = 1, lease_id = random_bytes(16), hold_id = random_bytes(16)");
     claim next{"a", lease_id::random(), hold_id::random()};
@@ -93,7 +93,7 @@ TEST_P(mysql_statement_rules_test, the_store_sees_that_waiter) {
       [&] { one_->run("COMMIT"); });
 }
 
-// Whatever the application's server-wide settings are, ours are our own.
+// Whatever the server-wide settings for the application are, rowlock's connections have their own.
 TEST_P(mysql_statement_rules_test, the_store_pins_its_isolation) {
   const auto level =
       side_->run("SHOW GLOBAL VARIABLES WHERE Variable_name IN ('tx_isolation', 'transaction_isolation')")
@@ -105,7 +105,7 @@ TEST_P(mysql_statement_rules_test, the_store_pins_its_isolation) {
   ASSERT_EQ(level, "REPEATABLE-READ") << "the default, which was put back";
   const auto holder = claim{"a", new_lease(*session), hold_id::random()};
   ASSERT_TRUE(acquire(*session, holder));
-  // A reader that locked what it reads would wait for this row, or be waited for.
+  // A reader that locks what it reads would wait for this row, or others would wait for the reader.
   run(*one_, "START TRANSACTION; SELECT 1 FROM @lock WHERE name = 'a' FOR UPDATE");
   EXPECT_EQ(session->find(std::vector<store::hold_query>{{"a", holder.hold}}).at(0).state,
             store::hold_status::where::held);

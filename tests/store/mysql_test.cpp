@@ -67,7 +67,7 @@ void mysql_test::until_blocked(const std::string& connection_id) {
   const auto deadline = std::chrono::steady_clock::now() + 20s;
   while (!is_blocked(connection_id)) {
     if (std::chrono::steady_clock::now() > deadline) throw std::runtime_error("it does not wait for a row");
-    // MariaDB looks anew only when nobody has asked for a tenth of a second.
+    // MariaDB refreshes the report only if nobody has read it for a tenth of a second.
     std::this_thread::sleep_for(120ms);
   }
 }

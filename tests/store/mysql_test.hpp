@@ -1,4 +1,4 @@
-// A migrated database of its own on a server of MariaDB or MySQL, and connections beside the store's.
+// A migrated database on a server of MariaDB or MySQL, which belongs to the test, and connections beside the store's.
 #pragma once
 
 #include "store/session_steps.hpp"
@@ -24,22 +24,22 @@ class mysql_test : public testing::TestWithParam<std::string> {
   void SetUp() override;
 
   std::unique_ptr<store::session> connect() { return database_->connect(); }
-  // Connected, and to a database that grants.
+  // A connected session, for a database that grants.
   std::unique_ptr<store::session> ready();
   // A connection of the application's.
   std::unique_ptr<mysql_connection> raw() {
     return std::make_unique<mysql_connection>(as_application(fixture_->url()));
   }
   // Switches MariaDB's innodb_snapshot_isolation, which is ON by default from 11.6, for one connection. Returns false
-  // where the server has none, as MySQL.
+  // if the server has no such setting, as MySQL.
   static bool snapshot_isolation(mysql_connection& of, bool on);
-  // Runs on a thread of its own; returns when the server says that it waits for a row. @ stands for the
-  // prefix.
+  // Runs the statement on a thread of its own; returns when the server says that the statement waits for a row. @
+  // stands for the prefix.
   std::future<mysql_connection::rows> run_until_blocked(mysql_connection& connection, const std::string& sql);
-  // Until the connection of this number does.
+  // Returns when the connection with this number waits.
   void until_blocked(const std::string& connection_id);
-  // What call() answers while a row is locked that it must not wait for. Where it waits, the test fails and
-  // let_go() is called.
+  // What call() answers while a row is locked that it must not wait for. If call() waits, the test fails and let_go()
+  // is called.
   template <class Call>
   auto unwaiting(const store::session& session, Call call, const std::function<void()>& let_go) {
     auto answer = in_background(std::move(call));
@@ -52,10 +52,10 @@ class mysql_test : public testing::TestWithParam<std::string> {
     return answer.get();
   }
   bool is_blocked(const std::string& connection_id);
-  // The store's own.
+  // The number of the session's connection.
   static std::string connection_of(const store::session& session);
 
-  std::string put(std::string sql) const;  // the prefix for @
+  std::string put(std::string sql) const;  // puts the prefix in the place of @
   mysql_connection::rows run(mysql_connection& on, const std::string& sql,
                              std::initializer_list<std::string> parameters = {}) {
     return on.run(put(sql), parameters);

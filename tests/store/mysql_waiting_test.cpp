@@ -1,6 +1,7 @@
 #ifdef ROWLOCK_TEST_MYSQL
 
-// A transaction that has locked a row waits for nothing, on MySQL for no longer than a second, and no wake-up delays a release.
+// A transaction that has locked a row waits for nothing, on MySQL for no longer than a second, and no wake-up delays a
+// release.
 #include "contract/decisions.hpp"
 #include "store/mysql_test.hpp"
 
@@ -21,8 +22,8 @@ class mysql_waiting_test : public mysql_test {
   std::unique_ptr<mysql_connection> other_;
 };
 
-// The user's transaction has read a permit that is not there, and so locked the gap where it would stand.
-// Were it waited for, it would get a deadlock as soon as it wants the lock's row.
+// The user's transaction has read a permit that does not exist, and so locked the gap where it would stand. If an edit
+// waited for that transaction, the edit would get a deadlock as soon as the transaction needs the lock's row.
 TEST_P(mysql_waiting_test, an_edit_that_adds_a_permit_waits_for_no_gap_of_a_user) {
   session_->create(std::vector<model::lock_definition>{{"s", model::lock_kind::semaphore, 5}});
   const auto lease = new_lease(*session_);
@@ -44,7 +45,7 @@ TEST_P(mysql_waiting_test, an_edit_that_adds_a_permit_waits_for_no_gap_of_a_user
     }
   };
   if (GetParam() == "mysql") {
-    // No wait of that server is shorter than a second.
+    // No wait of MySQL is shorter than a second.
     EXPECT_EQ(add(), "1205");
   } else {
     EXPECT_EQ(unwaiting(*session_, add, [&] { let_go(); }), "1205");

@@ -19,7 +19,7 @@ class postgres_collect_test : public postgres_test {
     token_ = side_->value("SELECT token FROM rowlock_lock");
   }
 
-  // collect(), stopped before its COMMIT.
+  // Runs the statements of collect(), and stops before its COMMIT.
   void collect_uncommitted() {
     for (const std::string name : {"take_meta", "collect_take", "collect_floor", "collect_delete"}) {
       collector_->run("PREPARE " + name + " AS " + postgres_query(name));

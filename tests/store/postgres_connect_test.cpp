@@ -1,4 +1,4 @@
-// What connect() pins, refuses and says.
+// Settings that connect() pins, servers that it refuses, and its messages.
 #include "store/postgres_test.hpp"
 #include "support/background.hpp"
 #include "support/loopback.hpp"
@@ -29,7 +29,7 @@ class postgres_connect_test : public postgres_test {
     if (!role_.empty()) side_->run("DROP OWNED BY " + role_ + "; DROP ROLE " + role_);
     postgres_test::TearDown();
   }
-  // The URL of a role that may do nothing yet.
+  // The URL of a new role that has no rights yet.
   std::string url_of_new_role(const std::string& settings = "") {
     role_ = options_.schema + "_role";
     side_->run("CREATE ROLE " + role_ + " LOGIN PASSWORD 'hunter2'");
@@ -71,7 +71,7 @@ TEST_F(postgres_connect_test, works_for_a_role_without_privileges_but_those_on_t
   const auto hold = held(*session, "a");
   EXPECT_TRUE(release(*session, hold));
   EXPECT_EQ(session->list().size(), 1U);
-  // It may end its own backends.
+  // The role may end its own backends.
   const auto ghost = store::open_postgres(url, options_)->connect();
   EXPECT_TRUE(session->end_ghost(ghost->backend()));
 }
@@ -124,7 +124,7 @@ TEST_F(postgres_connect_test, is_not_stopped_by_limits_that_a_role_has) {
   }
 }
 
-// Takes connections and answers nothing, as a pooler without a free server connection does.
+// Accepts connections and answers nothing, like a pooler without a free server connection.
 class silent_server {
  public:
   silent_server() : listener_{::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0)} {
@@ -140,7 +140,7 @@ class silent_server {
   silent_server(const silent_server&) = delete;
   silent_server& operator=(const silent_server&) = delete;
   std::string port() const { return std::to_string(port_); }
-  // How many have connected since the last call.
+  // How many clients have connected since the last call.
   int count_callers() const {
     pollfd source{listener_, POLLIN, 0};
     int callers = 0;
@@ -148,7 +148,7 @@ class silent_server {
       ::close(::accept4(listener_, nullptr, nullptr, SOCK_CLOEXEC));
     return callers;
   }
-  // Answers the next login as a server that refuses it.
+  // Refuses the next login, as a server does.
   void refuse(const std::string& state, const std::string& words) const {
     const int client = ::accept4(listener_, nullptr, nullptr, SOCK_CLOEXEC);
     char login[1'000];
@@ -213,7 +213,7 @@ TEST_F(postgres_connect_test, is_broken_off_by_another_thread) {
 }
 
 TEST_F(postgres_connect_test, is_broken_off_behind_the_login_too) {
-  // The first statement that reads a table waits for it.
+  // The transaction locks the table that connect() reads first.
   auto other = raw();
   other->run("BEGIN; LOCK TABLE rowlock_meta IN ACCESS EXCLUSIVE MODE");
   options_.statement_timeout = 60s;
@@ -247,7 +247,7 @@ TEST_F(postgres_connect_test, refuses_a_role_that_is_not_known) {
   EXPECT_EQ(thrown.code(), errc::authentication) << thrown.what();
 }
 
-// The words are in the language of the server's lc_messages.
+// The server's message is in the language of lc_messages.
 TEST_F(postgres_connect_test, judges_a_refused_login_by_its_sqlstate) {
   for (const auto& [state, code] : {std::pair<std::string, errc>{"28P01", errc::authentication},
                                     {"28000", errc::authentication},
@@ -295,14 +295,14 @@ TEST_F(postgres_connect_test, refuses_a_read_only_role) {
   EXPECT_EQ(refusal(url).code(), errc::read_only);
 }
 
-// No such server has to be there: what it is asked for its version by says so of this one.
+// The test needs no such server: a function of the same name reports an old version to the connecting session.
 TEST_F(postgres_connect_test, refuses_a_server_that_is_too_old) {
   const auto url = url_of_new_role("search_path = " + options_.schema + ", pg_catalog");
   grant_all();
   side_->run("CREATE FUNCTION " + options_.schema +
              ".current_setting(text) RETURNS text LANGUAGE sql AS $$ SELECT CASE $1 "
              "WHEN 'server_version_num' THEN '110022' ELSE pg_catalog.current_setting($1) END $$");
-  // Named, the schema would be looked through behind the server's own.
+  // With a schema in the options, the server's functions would be found first and ours would not be called.
   const auto schema = std::exchange(options_.schema, "");
   const auto thrown = refusal(url);
   options_.schema = schema;

@@ -45,7 +45,7 @@ TEST(postgres_conninfo_test, looks_for_the_primary_among_several_servers) {
               HasSubstr("target_session_attrs='primary'"));
 }
 
-// A variable of the environment, until the end of the test.
+// Sets a variable of the environment until the end of the test.
 class variable {
  public:
   variable(const char* name, const std::string& value) : name_{name} { ::setenv(name, value.c_str(), 1); }

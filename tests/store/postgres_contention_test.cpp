@@ -1,4 +1,4 @@
-// I10: normal contention is no error, to nobody: no deadlock, no aborted transaction, no line in the log.
+// I10: normal contention is no error: it causes no deadlock, no aborted transaction, and no line in the log.
 #include "store/postgres_server.hpp"
 #include "store/postgres_test.hpp"
 
@@ -46,7 +46,7 @@ TEST_F(postgres_contention_test, of_many_clients_on_few_names_deadlocks_nobody_a
       for (int j = 0; j < 4; ++j) {
         own.emplace_back([&, j] {
           for (int round = 0; round < 30; ++round) {
-            // Batches take several names, in whatever order they come.
+            // Batches take several names, in any order.
             const auto name = "name/" + std::to_string((i * 7 + j * 5 + round) % 3);
             const auto held =
                 round % 5 == 4 ? mutex(db, name).try_acquire() : mutex(db, name).try_acquire_for(20s);
@@ -60,7 +60,7 @@ TEST_F(postgres_contention_test, of_many_clients_on_few_names_deadlocks_nobody_a
   }
   threads.clear();
   EXPECT_GE(granted, 4 * 4 * (24 + 30));
-  // The counters are written when a session ends, or soon after.
+  // The server writes the counters when a session ends, or soon after.
   EXPECT_EQ(side_->value("SELECT sum(deadlocks) FROM pg_stat_database"), "0");
   const auto after = complaints();
   EXPECT_EQ(after.size(), before) << after.back();

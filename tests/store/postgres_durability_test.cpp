@@ -1,4 +1,4 @@
-// What is on disk before it is answered, what need not be, and what tells that it was lost.
+// What is on disk before it is answered, what need not be, and how a client learns that it was lost.
 #include "contract/decisions.hpp"
 #include "store/postgres_server.hpp"
 #include "store/postgres_test.hpp"
@@ -18,14 +18,16 @@ class postgres_durability_test : public postgres_test {
     server_ = std::make_unique<postgres_server>();
     return server_->url();
   }
-  // The first look of a session reads catalogs, and may prune their pages, which is written to the log but not to the disk.
+  // A session that has looked once: the first look reads catalogs, and may prune their pages, which is written to the
+  // log but not to the disk.
   std::unique_ptr<store::session> ready() {
     auto session = postgres_test::ready();
     on_disk();
     return session;
   }
-  // Whether all that was written is on disk. The server writes nothing by itself meanwhile. Where a record ends with its
-  // page, the position for the next one is behind the header of the following page (24 bytes, or 40 in a new file).
+  // Whether everything that was written is on disk. The server writes nothing by itself meanwhile. If a record ends
+  // with its page, the position for the next one is after the header of the following page (24 bytes, or 40 in a new
+  // file).
   testing::AssertionResult on_disk() {
     const auto left = std::stoll(side_->value(
         "SELECT CASE WHEN header IN (24, 40) AND header = left_over THEN 0 ELSE left_over END "
@@ -57,7 +59,7 @@ TEST_F(postgres_durability_test, is_what_each_verb_promises) {
     EXPECT_TRUE(on_disk()) << "acquire";
     ASSERT_TRUE(release(*session, one, store::durability::asynchronous));
     EXPECT_FALSE(on_disk()) << "an asynchronous release";
-    // The setting went with its transaction.
+    // The setting ended with its transaction.
     ASSERT_TRUE(renew(*session, lease));
     EXPECT_TRUE(on_disk()) << "renew, after an asynchronous release";
     ASSERT_TRUE(acquire(*session, one));
@@ -198,7 +200,8 @@ TEST_F(postgres_durability_test, of_a_standby_is_not_needed_by_who_only_reads) {
   }
 }
 
-// Both stand on timeline 2 then, with one record of the epoch; only their clocks tell them apart, even within a second.
+// Both standbys are then on timeline 2, with one record of the epoch; only their clocks tell them apart, even within a
+// second.
 TEST_F(postgres_durability_test, of_tokens_tells_two_promoted_standbys_apart) {
   const auto primary = ready();
   const auto hold = held(*primary, "a");

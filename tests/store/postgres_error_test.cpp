@@ -1,6 +1,6 @@
 #ifdef ROWLOCK_TEST_POSTGRES
 
-// What an SQLSTATE means; no server.
+// The meaning of an SQLSTATE. Needs no server.
 #include "store/postgres/postgres_error.hpp"
 
 #include "store/embedded.hpp"
@@ -64,7 +64,7 @@ TEST(postgres_error, says_which_rights_are_missing) {
   EXPECT_THAT(denied(said, "migration 1 locks").what(), HasSubstr("owns the schema"));
 }
 
-// No GRANT helps then.
+// Where row-level security hides the rows, no GRANT helps.
 TEST(postgres_error, says_that_row_level_security_is_in_the_way) {
   EXPECT_THAT(
       denied("new row violates row-level security policy for table \"rowlock_lease\"", "create_lease").what(),

@@ -1,4 +1,4 @@
-// A server that does not answer, and what it may still do afterwards.
+// A server that does not answer, and the statements that it may execute afterwards.
 #include "store/postgres_test.hpp"
 
 #include "support/background.hpp"
@@ -9,7 +9,7 @@
 namespace rowlock::test {
 namespace {
 
-// A process that is stopped until this goes.
+// Stops a process until this object is destroyed.
 class stopped {
  public:
   explicit stopped(int pid) : pid_{pid} {
@@ -33,11 +33,11 @@ class postgres_ghost_test : public postgres_test {
     broken_ = connect();
     create(*session_, "a");
     wanted_ = {"a", new_lease(*session_), hold_id::random()};
-    // Its statement is prepared, so that one message is all it takes.
+    // The statement is prepared first, so that it then takes one message only.
     ASSERT_TRUE(acquire(*broken_, wanted_));
     ASSERT_TRUE(release(*broken_, wanted_));
   }
-  // Sends the acquire to a backend that is stopped, and gives up.
+  // Sends the acquire to a stopped backend, and gives up.
   error give_up() {
     auto outcome = in_background([&] {
       try {
@@ -47,7 +47,7 @@ class postgres_ghost_test : public postgres_test {
         return thrown;
       }
     });
-    // Sent: the kernel holds bytes for it that it does not read.
+    // The request was sent: the kernel holds bytes that the backend does not read.
     EXPECT_EQ(outcome.wait_for(50ms), std::future_status::timeout) << "a stopped backend answers nothing";
     while (outcome.wait_for(5ms) != std::future_status::ready) broken_->interrupt();
     return outcome.get();
@@ -66,7 +66,7 @@ TEST_F(postgres_ghost_test, leaves_its_statement_in_doubt) {
   const auto thrown = give_up();
   EXPECT_EQ(thrown.code(), errc::unreachable) << thrown.what();
   EXPECT_TRUE(thrown.outcome_unknown());
-  // The second one was not sent.
+  // The second request was not sent.
   try {
     acquire(*broken_, wanted_);
     ADD_FAILURE();
@@ -82,7 +82,7 @@ TEST_F(postgres_ghost_test, may_act_long_after_its_client_gave_up) {
     give_up();
     EXPECT_EQ(state(), store::hold_status::where::absent);
   }
-  // The backend goes on and finds the statement that was sent.
+  // The backend goes on and finds the statement that was sent to it.
   const auto deadline = std::chrono::steady_clock::now() + 10s;
   while (state() == store::hold_status::where::absent && std::chrono::steady_clock::now() < deadline) {
     side_->run("SELECT pg_sleep(0.01)");
@@ -100,7 +100,7 @@ TEST_F(postgres_ghost_test, that_was_ended_does_nothing_any_more) {
   EXPECT_EQ(side_->value("SELECT count(*) FROM pg_stat_activity WHERE pid = $1",
                          {std::to_string(pid_of(*broken_))}),
             "0");
-  // So it can be said again, and is said once.
+  // The ghost executed nothing, so the request may be sent again.
   EXPECT_TRUE(acquire(*session_, wanted_));
 }
 

@@ -1,4 +1,4 @@
-// FOR KEY SHARE in the application's transaction against what the store takes.
+// FOR KEY SHARE in the application's transaction against the row locks that the store takes.
 #include "contract/decisions.hpp"
 #include "store/postgres_test.hpp"
 
@@ -20,7 +20,7 @@ class postgres_guard_test : public postgres_test {
     return application_->run(store::open_postgres(url_, options_)->guard_sql(model::lock_mode::exclusive),
                              {hold_.name, hold_.hold.to_string()});
   }
-  // The guard with its values put in, for a statement that is sent and left waiting.
+  // The guard with its values inserted, for a statement that is sent and left waiting.
   std::string guard_text() {
     return "SELECT 1 FROM rowlock_lock WHERE name = 'a' AND hold_id = '" + hold_.hold.to_string() +
            "' FOR KEY SHARE";
@@ -50,12 +50,12 @@ TEST_F(postgres_guard_test, lets_a_waiter_enter_the_queue) {
   const auto waiter = hold_id::random();
   EXPECT_EQ(edit(*session_, "a", enqueue(new_lease(*session_), waiter)), store::edit_result::committed);
   ASSERT_EQ(session_->queue("a").size(), 1U);
-  // The row has a new version; the guard holds that one too.
+  // The row has a new version, which the guard has locked as well.
   EXPECT_FALSE(look(*session_, "a").value().replaceable);
   application_->run("COMMIT");
 }
 
-// Of all locks that a reader can take, only the weakest lives with an enqueue.
+// Of all row locks that a reader can take, only the weakest permits an enqueue.
 TEST_F(postgres_guard_test, in_share_mode_would_keep_waiters_out) {
   application_->run("BEGIN; SELECT FROM rowlock_lock WHERE name = 'a' FOR SHARE");
   EXPECT_EQ(edit(*session_, "a", enqueue(new_lease(*session_), hold_id::random())),
@@ -103,7 +103,7 @@ TEST_F(postgres_guard_test, of_a_new_hold_after_the_snapshot_proves_nothing_rath
   application_->run("ROLLBACK");
 }
 
-// The guard of a permit, beside what takes the permit away.
+// The guard of a permit, beside statements that remove the permit.
 class postgres_shared_guard_test : public postgres_guard_test {
  protected:
   void SetUp() override {
@@ -127,7 +127,7 @@ class postgres_shared_guard_test : public postgres_guard_test {
   std::string shared_guard() {
     return with_values(store::open_postgres(url_, options_)->guard_sql(model::lock_mode::shared));
   }
-  // Whether the guard still finds the permit when it has waited for an edit that removed it.
+  // Whether the guard still finds the permit after it has waited for an edit that removed the permit.
   bool proves_what_is_gone(const std::string& guard) {
     auto editor = raw();
     editor->run("BEGIN; SELECT FROM rowlock_lock WHERE name = 's' FOR UPDATE");
@@ -179,7 +179,7 @@ TEST_F(postgres_shared_guard_test, that_waited_for_a_part_to_be_given_back_prove
   application_->run("ROLLBACK");
 }
 
-// Why the permit is locked too.
+// This is why the guard locks the permit, too.
 TEST_F(postgres_shared_guard_test, that_only_reads_the_permit_would_prove_it) {
   EXPECT_TRUE(proves_what_is_gone(with_values(
       "SELECT 1 FROM rowlock_lock AS l WHERE name = $1 AND EXISTS (SELECT FROM rowlock_permit AS p "

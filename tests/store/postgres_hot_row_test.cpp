@@ -1,4 +1,4 @@
-// A permit's statement waits for a moment behind rivals, and not again behind a row that stays locked.
+// A statement for a permit waits briefly while rivals change the row, but not again for a row that stays locked.
 #include "store/hot_row.hpp"
 
 #include "store/postgres_test.hpp"
@@ -47,7 +47,7 @@ class postgres_hot_row_test : public postgres_test {
     return side_->value("SELECT count(*) FROM pg_stat_activity WHERE wait_event_type = 'Lock' AND pid = " +
                         std::to_string(pid_of(*session_))) != "0";
   }
-  // What the call answers if the rival lets go as soon as it waits for its row.
+  // What the call answers if the rival releases the row as soon as the call waits for it.
   bool behind_a_rival(const std::function<bool()>& call) {
     make_hot();
     lock_the_row();
@@ -57,7 +57,7 @@ class postgres_hot_row_test : public postgres_test {
     let_go();
     return answer.get();
   }
-  // On a busy machine the rival may be too slow; then no row is waited for in a while.
+  // On a busy machine the rival may be too slow; then the store waits for no row for a while, and the test tries again.
   void expect_once(const std::function<bool()>& call) {
     for (int i = 0; i < 20; ++i) {
       if (behind_a_rival(call)) return;
@@ -85,7 +85,7 @@ TEST_F(postgres_hot_row_test, a_permit_is_given_back_behind_a_rival) {
   EXPECT_EQ(side_->value("SELECT in_use FROM rowlock_lock WHERE name = 's'"), "0");
 }
 
-// What the rival has written is what it decides from.
+// The permit's statement decides from what the rival has written.
 TEST_F(postgres_hot_row_test, a_permit_counts_what_a_rival_has_taken_meanwhile) {
   make_hot();
   rival_->run("BEGIN");

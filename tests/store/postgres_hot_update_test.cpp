@@ -5,7 +5,7 @@
 namespace rowlock::test {
 namespace {
 
-// On a server of its own: other tests' transactions would keep old versions on the pages.
+// The server belongs to the test: other tests' transactions would keep old versions on the pages.
 class postgres_hot_update_test : public postgres_test {
  protected:
   std::string server_url() const override {
@@ -43,8 +43,8 @@ TEST_F(postgres_hot_update_test, is_what_acquire_and_release_do) {
   }
   restart(session);
   EXPECT_EQ(counter("rowlock_lock", "n_tup_upd") - written, 20 * (200 + 20));
-  // A page whose old versions somebody's snapshot still needs makes an exception; an index would make it the
-  // rule.
+  // A few updates are not HOT, because somebody's snapshot still needs old versions on their pages; with an index none
+  // would be.
   EXPECT_GE(counter("rowlock_lock", "n_tup_hot_upd") - hot, 20 * (200 + 20) * 95 / 100);
 }
 

@@ -1,4 +1,4 @@
-// Migrations in one transaction each, one migrator at a time, and what they leave behind.
+// Each migration runs in one transaction, and one migrator at a time; and what they leave behind.
 #include "store/embedded.hpp"
 #include "store/postgres_test.hpp"
 #include "store/sql_catalog.hpp"
@@ -29,7 +29,8 @@ class postgres_migration_session_test : public postgres_test {
     for (const auto& entry : session.ledger()) versions.push_back(entry.version);
     return versions;
   }
-  // Tables, columns, defaults, keys, checks, storage: all that the catalogs know, prefix as in the files.
+  // Everything that the catalogs know about the tables: columns, defaults, keys, checks, storage. The prefix is as in
+  // the files.
   raw_postgres::rows catalog(const std::string& prefix) {
     return side_->run(
         "SELECT replace(c.relname, $1, 'rowlock_'), c.relpersistence, "
@@ -87,7 +88,7 @@ TEST_F(postgres_migration_session_test, runs_a_file_whole_or_not_at_all) {
                error);
   EXPECT_EQ(side_->value("SELECT to_regclass('rowlock_made') IS NULL"), "t");
   EXPECT_THAT(recorded(*session), SizeIs(newest));
-  // Its setting did not outlive it either, and the session goes on.
+  // The setting did not outlive the transaction either, and the session goes on.
   session->apply("CREATE TABLE rowlock_made (id int)",
                  {.version = newest + 1, .title = "good", .checksum = "abc", .applied_at = ""});
   ASSERT_THAT(recorded(*session), SizeIs(newest + 1));
@@ -100,7 +101,7 @@ TEST_F(postgres_migration_session_test, runs_a_file_whole_or_not_at_all) {
 // Clients take rowlock's tables in another order than a file does.
 TEST_F(postgres_migration_session_test, runs_a_file_again_that_was_undone_to_end_a_deadlock) {
   side_->run("CREATE TABLE one (id int); CREATE TABLE two (id int)");
-  // The server looks for a deadlock when somebody has waited for this long, and undoes what that one did.
+  // The server looks for a deadlock when somebody has waited for this long, and rolls back that transaction.
   url_ += (url_.find('?') == std::string::npos ? "?" : "&") + std::string{"options=-cdeadlock_timeout%3D1s"};
   const auto patient = raw();
   patient->run("SET deadlock_timeout = '1h'; BEGIN; LOCK TABLE two");

@@ -108,7 +108,8 @@ TEST_F(postgres_plan_test, made_anew_serves_each_verb) {
   }
 }
 
-// Planned while the tables were empty, as a client's first statements are, and run when they are full.
+// Statements that are planned while the tables are empty, as a client's first statements are, and run when they are
+// full.
 class postgres_growth_test : public postgres_plan_test {
  protected:
   static constexpr int many = 1000;
@@ -152,7 +153,7 @@ class postgres_growth_test : public postgres_plan_test {
     return "(SELECT array_agg(" + each + ") FROM generate_series(1, " + std::to_string(many) + ") AS i)";
   }
 
-  // EXECUTE takes no sub-queries, so that what they give is put into it as text. blank: nothing of it.
+  // EXECUTE takes no sub-queries, so their values are inserted as text. blank: an empty array instead.
   std::string parameters(const std::vector<std::string>& arguments, bool blank) {
     std::string text;
     for (const auto& one : arguments) {
@@ -174,7 +175,7 @@ class postgres_growth_test : public postgres_plan_test {
     return result;
   }
 
-  // How many rows the steps of the statement touched, those that they threw away too.
+  // How many rows the steps of the statement touched, including those that a step discarded.
   double rows_met(const std::string& query, const std::vector<std::string>& arguments) {
     static const std::regex step{R"(rows=(\d+) loops=(\d+))"};
     static const std::regex thrown_away{R"(Rows Removed by [A-Za-z ]+: (\d+))"};
@@ -198,7 +199,7 @@ class postgres_growth_test : public postgres_plan_test {
   std::string plan_;
 };
 
-// Tickets before that belong to nobody; the rows of those who had them may still be in the table.
+// No waiter has a ticket before the head; the rows of former waiters may still be in the table.
 TEST_F(postgres_growth_test, reads_a_queue_from_its_head_on) {
   fill();
   const auto session = connect();
@@ -213,7 +214,7 @@ TEST_F(postgres_growth_test, reads_a_queue_from_its_head_on) {
   EXPECT_EQ(first, 501);
 }
 
-// The part of the queue that an edit reads has a limit.
+// An edit reads only a limited part of the queue.
 TEST_F(postgres_growth_test, a_release_meets_few_rows_however_many_permits_are_held) {
   const std::vector<std::string> one{"'{s}'", "'{30000000-0000-0000-0000-000000000500}'"};
   for (const std::string name : {"edit_read", "edit_read_trusting"}) {

@@ -1,4 +1,4 @@
-// Renewal and kill meet on one row, and each reads the clock once it holds it.
+// A renewal and a kill meet on one row, and each reads the clock once it has locked the row.
 #include "store/postgres_test.hpp"
 
 #include "support/background.hpp"
@@ -63,7 +63,7 @@ TEST_F(postgres_renewal_test, that_comes_first_wins_over_a_kill) {
   lock_lease();
   auto renewed = in_background([&] { return renew(*session_, lease_); });
   until_blocked(*side_, pid_of(*session_));
-  // Not expired, and about to be renewed: the kill neither waits nor deletes.
+  // The lease has not expired, and is about to be renewed: the kill neither waits nor deletes.
   const auto killer = connect();
   const auto took = shortest_time(2s, [&] {
     EXPECT_TRUE(killer->kill({&lease_, 1}, -1h).empty()) << "with a skew that makes it look expired";

@@ -32,7 +32,7 @@ void postgres_server::run(const std::string& command) const {
   }
 }
 
-// On a Unix socket alone, so that no port can be taken.
+// The server listens on a Unix socket alone, so no port can be in use already.
 postgres_server::postgres_server() {
   char name[] = "/tmp/rowlock-pg.XXXXXX";
   folder_ = ::mkdtemp(name);
@@ -58,7 +58,7 @@ postgres_server::~postgres_server() {
   try {
     run("pg_ctl -D data stop -m immediate -w");
   } catch (const std::exception&) {
-    // It was stopped by the test.
+    // The test has stopped the server.
   }
   std::filesystem::remove_all(folder_);
 }

@@ -1,4 +1,4 @@
-// A server of a test's own, for what cannot be done to one that others use: crash, promote, stop.
+// A server that belongs to one test, for what would disturb others: crash, promote, stop.
 #pragma once
 
 #include <string>
@@ -8,7 +8,7 @@ namespace rowlock::test {
 class postgres_server {
  public:
   postgres_server();                                         // new and empty
-  explicit postgres_server(const postgres_server& primary);  // a standby of that one
+  explicit postgres_server(const postgres_server& primary);  // a standby of the primary
   ~postgres_server();
   postgres_server& operator=(const postgres_server&) = delete;
 
@@ -17,7 +17,7 @@ class postgres_server {
   void start();
   void promote();
   int postmaster() const;
-  std::string log() const;  // what it has said
+  std::string log() const;  // the text of the server's log
 
  private:
   void run(const std::string& command) const;

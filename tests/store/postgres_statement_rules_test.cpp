@@ -17,8 +17,8 @@ class postgres_statement_rules_test : public postgres_test {
     create(*session_, "a");
   }
 
-  // A lock whose holder's lease is missing, so that it is free; and a transaction that has just granted it to
-  // a lease which it also made.
+  // A lock whose holder's lease is missing, so that the lock is free; and a transaction that has just granted it to a
+  // lease which the transaction also made.
   claim grant_uncommitted() {
     one_->run(
         "UPDATE rowlock_lock SET in_use = 1, lease_id = gen_random_uuid(), hold_id = gen_random_uuid()");
@@ -89,7 +89,8 @@ TEST_F(postgres_statement_rules_test, the_store_sees_that_waiter) {
       [&] { one_->run("COMMIT"); });
 }
 
-// A statement whose snapshot is older than the row that it locks: a rival's change comes in between.
+// A statement whose snapshot is older than the row version that it locks, because a rival has changed the row in
+// between.
 class postgres_stale_snapshot_test : public postgres_statement_rules_test {
  protected:
   static constexpr auto lease = "'11111111111111111111111111111111'";
@@ -100,10 +101,10 @@ class postgres_stale_snapshot_test : public postgres_statement_rules_test {
     if (HasFatalFailure() || IsSkipped()) return;
     session_->create(std::vector<model::lock_definition>{{"s", model::lock_kind::semaphore, 9}});
     two_->run("SELECT set_config('rowlock.system', system_identifier::text, false) FROM pg_control_system()");
-    // As the store's own.
+    // The settings of the store's own connections.
     two_->run("SET enable_seqscan = off; SET plan_cache_mode = force_generic_plan");
   }
-  // The store's statement, which waits where it reads its first row: its snapshot stands by then.
+  // Prepares the store's statement, which then waits where it reads its first row: its snapshot is taken by then.
   void prepare(const std::string& query) {
     auto text = postgres_query(query);
     text.insert(text.find("WHERE ") + 6, "(SELECT pg_advisory_xact_lock(7)::text) = '' AND ");
@@ -145,7 +146,7 @@ class postgres_stale_snapshot_test : public postgres_statement_rules_test {
   }
 };
 
-// What a statement may do then: all of it on the newest row, or nothing.
+// With an old snapshot a statement may do everything on the newest version of the row, or nothing.
 TEST_F(postgres_stale_snapshot_test, acquire_decides_from_the_row_that_it_has_locked) {
   prepare("acquire_one");
   prepare("acquire");
@@ -185,7 +186,7 @@ TEST_F(postgres_stale_snapshot_test, shared_acquire_counts_on_the_row_that_it_ha
   }
 }
 
-// The same request twice at once: the later one must not fail, and not count a second time.
+// The same request arrives twice at once: the later one must not fail, and must not count a second time.
 TEST_F(postgres_stale_snapshot_test, shared_acquire_knows_a_hold_that_came_meanwhile) {
   prepare("acquire_shared_one");
   prepare("acquire_shared");

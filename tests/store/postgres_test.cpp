@@ -46,7 +46,7 @@ void postgres_test::SetUp() {
 
 void postgres_test::TearDown() {
   if (!side_ || !side_->alive()) return;
-  // A test that failed may have left a transaction open.
+  // A failed test may have left a transaction open.
   side_->run("SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE application_name = $1",
              {options_.schema});
   side_->run("DROP SCHEMA " + options_.schema + " CASCADE");

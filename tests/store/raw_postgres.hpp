@@ -1,4 +1,4 @@
-// libpq itself, as an application's own code uses it, one step at a time.
+// libpq itself, one step at a time, as an application's own code uses it.
 #pragma once
 
 #include <libpq-fe.h>
@@ -18,16 +18,17 @@ class raw_postgres {
   raw_postgres(const raw_postgres&) = delete;
   raw_postgres& operator=(const raw_postgres&) = delete;
 
-  // One statement with parameters, or any number without. Throws std::runtime_error with the SQLSTATE.
+  // Runs one statement with parameters, or any number of statements without. Throws std::runtime_error with the
+  // SQLSTATE.
   rows run(const std::string& sql, std::initializer_list<std::string> parameters = {});
-  // The only field.
+  // The only field of the result.
   std::string value(const std::string& sql, std::initializer_list<std::string> parameters = {});
-  // The SQLSTATE with which it is refused; empty when it is not.
+  // The SQLSTATE with which the server refuses the statement; empty if it does not.
   std::string refusal(const std::string& sql);
 
-  // Sends, and comes back when the server has the statement waiting for somebody's lock.
+  // Sends the statement, and returns when the server shows that it waits for somebody's lock.
   void run_until_blocked(const std::string& sql, raw_postgres& observer);
-  // Its answer.
+  // Waits for the answer to that statement, and returns it.
   rows finish();
 
   int pid() const { return PQbackendPID(handle_); }
@@ -39,7 +40,7 @@ class raw_postgres {
   PGconn* handle_;
 };
 
-// Comes back when the backend waits for a lock; throws after ten seconds.
+// Returns when the backend waits for a lock; throws after ten seconds.
 void until_blocked(raw_postgres& observer, int pid);
 
 }  // namespace rowlock::test

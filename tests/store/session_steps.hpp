@@ -1,4 +1,4 @@
-// What tests of a store do with a session of it: single steps where the seam takes batches.
+// Single steps of a session for the tests of a store, where the seam takes batches.
 #pragma once
 
 #include "store/store.hpp"
@@ -20,7 +20,7 @@ struct claim {
   hold_id hold;
 };
 
-// Of the five permits of a semaphore.
+// A request for permits of a semaphore of five.
 store::acquire_item permits_of_five(const std::string& name, lease_id lease, std::int64_t weight = 1);
 
 lease_id new_lease(store::session& session, std::chrono::milliseconds ttl = 30s);
@@ -31,7 +31,7 @@ bool release(store::session& session, const claim& held,
 bool renew(store::session& session, lease_id lease);
 store::edit_result edit(store::session& session, const std::string& name,
                         const std::function<store::lock_change(const store::lock_view&)>& decide);
-// The view that an edit has; empty when it is skipped or missing.
+// The view that an edit gets; empty if the lock is skipped or missing.
 std::optional<store::lock_view> look(store::session& session, const std::string& name);
 // A lock that a new lease holds.
 claim new_hold(store::session& session, const std::string& name);

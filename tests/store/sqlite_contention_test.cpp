@@ -1,4 +1,4 @@
-// Other writers of the file: one that keeps the lock, one that dies with it.
+// Other writers of the file: one that keeps its write lock, one that dies with it.
 #include "sqlite_test.hpp"
 
 #include "support/shortest_time.hpp"
@@ -43,14 +43,14 @@ TEST_F(sqlite_contention_test, a_writer_that_ends_in_time_is_waited_for) {
     patient->set_skew(1ms);
     done = true;
   }};
-  std::this_thread::sleep_for(20ms);  // not waited for: either order must do
+  std::this_thread::sleep_for(20ms);  // the test does not wait for the thread: either order must do
   EXPECT_FALSE(done);
   application.run("COMMIT");
   other.join();
   EXPECT_TRUE(done);
 }
 
-// What the client asks for again soon does not wait for a transaction whose end nobody knows.
+// A request that the client repeats soon does not wait for a transaction whose end nobody knows.
 TEST_F(sqlite_contention_test, a_transaction_that_keeps_the_lock_has_requests_skipped_and_leases_refused) {
   options_.statement_timeout = 20s;
   auto session = ready();
@@ -74,8 +74,8 @@ TEST_F(sqlite_contention_test, a_transaction_that_keeps_the_lock_has_requests_sk
   EXPECT_TRUE(release(*session, "a", mine.id, hold));
 }
 
-// Those who write in turn are waited for: each of them is over soon. On a busy machine one of them may have the
-// lock for so long that it is not waited for; then the test tries again.
+// The store waits for writers that take turns, because each of them ends soon. On a busy machine one of them may have
+// the lock for so long that the store does not wait; then the test tries again.
 TEST_F(sqlite_contention_test, a_busy_file_has_nothing_skipped) {
   options_.statement_timeout = 20s;
   auto session = ready();
@@ -94,7 +94,7 @@ TEST_F(sqlite_contention_test, a_busy_file_has_nothing_skipped) {
       for (auto since = clock::now(); since < until;) {
         application.run("INSERT INTO t VALUES (1)");
         std::this_thread::sleep_for(5ms);
-        application.run("COMMIT; BEGIN IMMEDIATE");  // so soon that nobody else has it meanwhile
+        application.run("COMMIT; BEGIN IMMEDIATE");  // so soon that nobody else gets the lock in between
         longest_turn = std::max<std::chrono::nanoseconds>(longest_turn, clock::now() - since);
         since = clock::now();
       }
@@ -135,7 +135,7 @@ TEST_F(sqlite_contention_test, a_renewal_that_waited_reads_the_clock_after_it_ha
     reply = session->renew({&mine.id, 1});
   }};
   while (!started) std::this_thread::yield();
-  // It was alive when the renewal was asked for, and is not when the renewal gets the lock.
+  // The lease is alive when the renewal is requested, and is not when the renewal gets the lock.
   const std::string now = "CAST((julianday('now') - 2440587.5) * 86400000000.0 AS INTEGER)";
   application.run("UPDATE rowlock_lease SET expires_at = " + now + " + 20000");
   while (application.number("SELECT expires_at > " + now + " FROM rowlock_lease") == 1)
@@ -148,14 +148,14 @@ TEST_F(sqlite_contention_test, a_renewal_that_waited_reads_the_clock_after_it_ha
 TEST_F(sqlite_contention_test, a_process_killed_inside_a_transaction_leaves_a_usable_file) {
   int ready_pipe[2];
   ASSERT_EQ(::pipe(ready_pipe), 0);
-  // Before this process opens the file: a child would inherit what SQLite remembers of its locks.
+  // The fork happens before this process opens the file: a child would inherit what SQLite remembers of its locks.
   const pid_t child = ::fork();
   if (child == 0) {
     raw_sqlite raw{path()};
     raw.run(
         "PRAGMA cache_size = 1; BEGIN IMMEDIATE; CREATE TABLE half (x);"
         "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 1000)"
-        "INSERT INTO half SELECT randomblob(1000) FROM n");  // more than the cache: frames are in the log
+        "INSERT INTO half SELECT randomblob(1000) FROM n");  // more than the cache holds, so the log contains frames
     [[maybe_unused]] const auto size = ::write(ready_pipe[1], "x", 1);
     ::pause();
     ::_exit(0);

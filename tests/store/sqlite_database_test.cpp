@@ -12,7 +12,7 @@ namespace {
 
 using sqlite_database_test = sqlite_test;
 
-// Permissions bind nobody but an ordinary user.
+// Becomes an ordinary user, because permissions do not bind root.
 class as_nobody {
  public:
   as_nobody() {

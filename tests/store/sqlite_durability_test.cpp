@@ -1,4 +1,4 @@
-// What reaches the disk before it is answered.
+// What is on disk before it is answered.
 #include "sqlite_test.hpp"
 
 #include <sys/syscall.h>
@@ -12,7 +12,7 @@ namespace {
 std::atomic<int> syncs{0};
 }
 
-// SQLite's own calls come here: a program's symbols precede those of the libraries that it loads.
+// SQLite calls this function: a program's symbols precede those of the libraries that it loads.
 extern "C" __attribute__((visibility("default"))) int fdatasync(int descriptor) {
   ++syncs;
   return static_cast<int>(syscall(SYS_fdatasync, descriptor));
@@ -32,7 +32,7 @@ class sqlite_durability_test : public sqlite_test {
     work();
     return syncs - before;
   }
-  // SQLite's clock counts them, and it writes no row that is as it was.
+  // SQLite's clock counts milliseconds, and SQLite does not write a row that would not change.
   static void until_the_next_millisecond() {
     const auto now = [] {
       return std::chrono::floor<std::chrono::milliseconds>(std::chrono::system_clock::now());

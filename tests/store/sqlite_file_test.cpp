@@ -1,4 +1,4 @@
-// Which file it is: a copy, a restored backup or a new file is another database.
+// Which file counts as the same database: a copy, a restored backup or a new file is another one.
 #include "store/sqlite/sqlite_file.hpp"
 
 #include "store/schema_version.hpp"
@@ -21,7 +21,7 @@ namespace fs = std::filesystem;
 
 class sqlite_file_test : public sqlite_test {
  protected:
-  // Each verb that grants or renews, and the answer on which a grant is believed.
+  // Expects that each verb that grants or renews is refused, and the answer on which a grant would be believed.
   static void expect_refused(store::session& session, const store::lease_record& mine,
                              const std::string& says) {
     expect_error([&] { acquire(session, "a", mine.id, store::hold_id::random()); }, errc::unreachable, says);
@@ -36,7 +36,7 @@ class sqlite_file_test : public sqlite_test {
     expect_error([&] { session.find({&query, 1}); }, errc::unreachable, says);
   }
 
-  // As a restore does: another file, whole, moves into the place.
+  // Moves another whole file into the place, as a restore does.
   void replace() {
     const std::string copy = folder_.path() / "copy.db";
     raw_sqlite{path()}.run("VACUUM INTO '" + copy + "'");
@@ -96,7 +96,7 @@ TEST_F(sqlite_file_test, a_replaced_file_grants_nothing_before_its_epoch_rose) {
   const auto now = [&] {
     return raw.number("SELECT CAST((julianday('now') - 2440587.5) * 86400000000.0 AS INTEGER)");
   };
-  // As by a clock that was an hour behind.
+  // The lease looks as if a clock that was an hour behind had written it.
   const auto behind = lease(std::chrono::seconds{20});
   session->create_lease(behind);
   raw.run("UPDATE rowlock_lease SET expires_at = expires_at - 3600000000");
@@ -155,7 +155,7 @@ TEST_F(sqlite_file_test, a_file_that_gets_a_second_name_grants_nothing_while_it_
   EXPECT_TRUE(acquire(*session, "a", mine.id, store::hold_id::random()));
 }
 
-// As a script does that cleans up, or a backup that leaves them out.
+// A script that cleans up may delete side files, and a backup may leave them out.
 TEST_F(sqlite_file_test, verbs_notice_that_a_side_file_was_deleted_or_replaced) {
   for (const std::string end : {"-wal", "-shm"}) {
     for (const bool comes_again : {false, true}) {
@@ -199,7 +199,7 @@ TEST_F(sqlite_file_test, a_connection_whose_log_was_deleted_does_not_write_it_in
       << "others may have written to the file since";
 }
 
-// As a container does into which one file is mounted.
+// A container may mount a single file.
 TEST_F(sqlite_file_test, a_file_that_is_a_mount_point_is_refused) {
   const std::string second = folder_.path() / "second.db";
   std::ofstream{second};
@@ -224,7 +224,7 @@ TEST_F(sqlite_file_test, a_file_that_is_a_mount_point_is_refused) {
   EXPECT_EQ(WEXITSTATUS(status), 0);
 }
 
-// Neither the file nor its folder may be written by the user who reads.
+// The user who reads may write neither the file nor its folder.
 class sqlite_reader_test : public sqlite_test {
  protected:
   void SetUp() override {
@@ -236,13 +236,13 @@ class sqlite_reader_test : public sqlite_test {
   }
   void TearDown() override { lift(); }
 
-  // From now on, until lift().
+  // Forbids writing until lift().
   void forbid_writing() {
     for (const auto& entry : fs::directory_iterator{folder_.path()}) set(entry.path(), 0444);
     set(folder_.path(), 0555);
     be(65534);
   }
-  // A superuser may read and write everything.
+  // Becomes that user, because a superuser may read and write everything.
   static void be(uid_t user) {
     if (::getuid() == 0 && ::seteuid(user) != 0) FAIL() << "cannot become the user " << user;
   }
@@ -295,7 +295,7 @@ TEST_F(sqlite_reader_test, says_what_it_cannot_read) {
     writer.run("UPDATE rowlock_lock SET token = token + 1");
     fs::copy_file(path() + "-wal", folder_.path() / "left");
   }
-  fs::rename(folder_.path() / "left", path() + "-wal");  // as of a writer who was killed, or of a copy
+  fs::rename(folder_.path() / "left", path() + "-wal");  // as a killed writer, or a copy, leaves it
   forbid_writing();
   expect_error([&] { connect(); }, errc::privilege, "-wal contains changes");
   lift();

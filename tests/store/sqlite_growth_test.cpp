@@ -1,4 +1,4 @@
-// Which rows SQLite looks at for a statement, when there are many of what it is not about.
+// Which rows SQLite visits for a statement, when the tables have many rows that do not concern it.
 #include "sqlite_test.hpp"
 
 namespace rowlock::test {

@@ -1,4 +1,4 @@
-// The guard in the application's own transaction, at the level of sqlite3.
+// The guard in the application's own transaction, made with sqlite3 itself.
 #include "sqlite_test.hpp"
 
 namespace rowlock::test {
@@ -19,7 +19,7 @@ class sqlite_guard_test : public sqlite_test {
     return application.ask(store::open_sqlite(path(), options_)->guard_sql(model::lock_mode::exclusive),
                            {"a", hold_.to_string()});
   }
-  // Somebody else's attempt to take the lock: its lease is dead, says the attacker.
+  // Expects that somebody else cannot take the lock, even by claiming that the holder's lease is dead.
   void expect_nobody_can_take_it() {
     const store::edit_request edit{.name = "a", .about = {}, .decide = [](const store::lock_view&) {
                                      ADD_FAILURE() << "decided beside a guarded transaction";

@@ -28,18 +28,18 @@ class sqlite_idle_client_test : public sqlite_test {
     }
     return sum;
   }
-  // How often the client's thread that waits went to sleep while somebody has committed 200 times.
+  // How often the client's waiting thread went to sleep while somebody committed 200 times.
   long woken_by_others() {
     raw_sqlite raw{path()};
     raw.run("PRAGMA busy_timeout = 5000; PRAGMA synchronous = OFF; CREATE TABLE IF NOT EXISTS noise (x)");
     const auto before = sleeps_of("rowlock-lease");
     for (int i = 0; i < 200; ++i) {
       raw.run("INSERT INTO noise VALUES (1)");
-      std::this_thread::sleep_for(1ms);  // a commit that follows at once would wake nobody anew
+      std::this_thread::sleep_for(1ms);  // a commit that follows at once would not wake anybody again
     }
     return sleeps_of("rowlock-lease") - before;
   }
-  // It stays awake for a moment after each hold.
+  // Whether the client's thread falls asleep: it stays awake for a moment after each hold.
   bool falls_asleep() {
     for (int i = 0; i < 30; ++i) {
       if (woken_by_others() < 20) return true;
@@ -61,10 +61,10 @@ TEST_F(sqlite_idle_client_test, hears_that_its_hold_was_released_by_force) {
   mutex wanted{db, "a"};
   wanted.acquire().release();
   ASSERT_TRUE(falls_asleep());
-  // Its first hold since it fell asleep.
+  // The first hold since the client's thread fell asleep.
   const auto held = wanted.acquire();
   EXPECT_TRUE(admin{other}.release("a"));
-  const auto patience = std::chrono::steady_clock::now() + 5s;  // its renewals are 10 s apart
+  const auto patience = std::chrono::steady_clock::now() + 5s;  // the client's renewals are 10 s apart
   while (held.valid() && std::chrono::steady_clock::now() < patience) std::this_thread::sleep_for(1ms);
   EXPECT_FALSE(held.valid());
 }

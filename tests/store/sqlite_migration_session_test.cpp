@@ -62,7 +62,7 @@ TEST_F(sqlite_migration_session_test, up_and_down_with_the_ledger) {
 TEST_F(sqlite_migration_session_test, another_tool_may_run_a_file_as_it_is_and_again) {
   raw_sqlite tool{path()};
   const auto up = file("0001_locks.up");
-  tool.run(up.substr(0, up.find("CREATE TABLE IF NOT EXISTS rowlock_queue")));  // killed half-way
+  tool.run(up.substr(0, up.find("CREATE TABLE IF NOT EXISTS rowlock_queue")));  // killed in the middle
   EXPECT_EQ(open()->state().version, 0);
   tool.run(up);
   EXPECT_EQ(open()->state().version, 1);
@@ -107,7 +107,7 @@ TEST_F(sqlite_migration_session_test, a_migrator_waits_for_another_one) {
   EXPECT_TRUE(entered);
 }
 
-// SQLite itself refuses there and then to change the journal's mode of a file that somebody writes to.
+// SQLite itself refuses at once to change the journal mode of a file that somebody writes to.
 TEST_F(sqlite_migration_session_test, the_first_migrator_waits_for_a_writer_of_the_fresh_file) {
   options_.statement_timeout = std::chrono::milliseconds{50};
   const auto session = open();
@@ -132,8 +132,8 @@ TEST_F(sqlite_migration_session_test, a_file_that_sets_its_own_timeout_leaves_ou
   EXPECT_LT(std::chrono::steady_clock::now() - start, std::chrono::seconds{3}) << "the file says 5 seconds";
 }
 
-// SQLite keeps the text of a statement: with its comments, with the blanks before a column that was added, and a name
-// in quotes once a table was renamed.
+// SQLite keeps the text of a statement: with its comments, with the blanks before a column that was added, and with
+// quotes around the name of a table that was renamed.
 TEST_F(sqlite_migration_session_test, the_schema_for_reading_is_the_schema_of_the_migrations) {
   const auto tables = [](const std::string& database) {
     auto found = raw_sqlite{database}.ask(

@@ -1,4 +1,4 @@
-// A migrated SQLite file in a folder of its own, and a connection beside the store's.
+// A migrated SQLite file in a folder that belongs to the test, and a connection beside the store's.
 #pragma once
 
 #include "store/backends.hpp"
@@ -19,10 +19,10 @@
 
 namespace rowlock::test {
 
-// SQLite itself, as an application's own code uses it. Waits for nothing.
+// SQLite itself, as an application's own code uses it. It waits for nothing.
 class raw_sqlite {
  public:
-  // vfs: the name of the file system that SQLite is to use; null: the usual one.
+  // vfs: the name of the file system that SQLite shall use; null: the usual one.
   explicit raw_sqlite(const std::string& path, const char* vfs = nullptr) {
     EXPECT_EQ(sqlite3_open_v2(path.c_str(), &handle_, SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE, vfs),
               SQLITE_OK);
@@ -51,7 +51,7 @@ class raw_sqlite {
     sqlite3_finalize(statement);
     return result;
   }
-  // Any number of statements, which must succeed.
+  // Runs any number of statements, which must succeed.
   void run(const std::string& sql) {
     EXPECT_EQ(sqlite3_exec(handle_, sql.c_str(), nullptr, nullptr, nullptr), SQLITE_OK)
         << sqlite3_errmsg(handle_);
@@ -89,7 +89,7 @@ class sqlite_test : public testing::Test {
 
   std::string path() const { return folder_.path() / "locks.db"; }
   std::unique_ptr<store::session> connect() { return store::open_sqlite(path(), options_)->connect(); }
-  // Connected, and to a database that grants.
+  // A connected session, for a database that grants.
   std::unique_ptr<store::session> ready() {
     auto session = connect();
     session->record_database_state();
@@ -127,7 +127,7 @@ class sqlite_test : public testing::Test {
   store::store_options options_;
 };
 
-// The error that work throws; a failure when it throws none.
+// The error that work throws; the test fails if it throws none.
 inline std::optional<error> error_of(const std::function<void()>& work) {
   try {
     work();

@@ -22,7 +22,7 @@ class busy_writer {
   explicit busy_writer(const std::string& path)
       : thread_{[this, path](const std::stop_token& stop) {
           raw_sqlite raw{path};
-          // A reader that meets a header half-written takes the write lock for a moment.
+          // A reader that meets a half-written header takes the write lock for a moment.
           raw.run("PRAGMA busy_timeout = 5000; PRAGMA synchronous = OFF; CREATE TABLE noise (x)");
           while (!stop.stop_requested()) {
             raw.run("INSERT INTO noise VALUES (1)");
@@ -36,7 +36,7 @@ class busy_writer {
   std::jthread thread_;
 };
 
-// SQLite's file system on a disk that takes its time to sync the write-ahead log.
+// SQLite's file system on a disk that takes long to sync the write-ahead log.
 class slow_disk {
  public:
   explicit slow_disk(std::chrono::milliseconds sync_time) {
@@ -86,7 +86,7 @@ void use_the_processor_for(std::chrono::nanoseconds time) {
 
 class sqlite_wait_test : public sqlite_test {
  protected:
-  // A session that has heard of all that happened so far.
+  // A session that has heard of everything that has happened so far.
   std::unique_ptr<store::session> listener() {
     auto session = connect();
     session->listen(store::lease_id::random());
@@ -94,7 +94,7 @@ class sqlite_wait_test : public sqlite_test {
     }
     return session;
   }
-  // How often this thread gave up the processor of its own will.
+  // How often this thread has gone to sleep of its own accord.
   static long sleeps() {
     rusage usage{};
     EXPECT_EQ(::getrusage(RUSAGE_THREAD, &usage), 0);
@@ -113,7 +113,7 @@ TEST_F(sqlite_wait_test, whoever_waits_for_nothing_is_not_woken_by_commits) {
   EXPECT_TRUE(session->wait(0ns)) << "what was missed is reported later";
 }
 
-// Each of many clients that only hold something would otherwise be woken by the renewals of all the others.
+// Without the limit, the renewals of all clients would wake each client that only holds something.
 TEST_F(sqlite_wait_test, whoever_only_holds_something_is_woken_twice_a_second) {
   auto session = listener();
   busy_writer writer{path()};
@@ -144,7 +144,7 @@ TEST_F(sqlite_wait_test, an_idle_wait_can_be_ended) {
   EXPECT_LT(clock::now() - start, 30s);
 }
 
-// Linux gives a user 128 of them by default.
+// By default Linux gives a user 128 inotify instances.
 TEST_F(sqlite_wait_test, whoever_waits_for_nothing_takes_no_inotify_instance) {
   const auto instances = [] {
     int count = 0;
@@ -177,7 +177,7 @@ TEST_F(sqlite_wait_test, a_commit_of_another_connection_is_heard) {
   }
 }
 
-// What is written to the log is seen by others only when it is on disk.
+// Others see what is written to the log only when it is on disk.
 TEST_F(sqlite_wait_test, a_commit_that_takes_the_disk_long_is_heard_soon_after) {
   const slow_disk disk{500ms};
   raw_sqlite writer{path(), disk.name()};
@@ -190,7 +190,7 @@ TEST_F(sqlite_wait_test, a_commit_that_takes_the_disk_long_is_heard_soon_after) 
   EXPECT_LT(clock::now() - start, 10s) << "not at the deadline";
 }
 
-// So the commit above was not found by looking now and then.
+// This shows that the commit above was not found by looking now and then.
 TEST_F(sqlite_wait_test, silence_is_slept_through) {
   auto session = listener();
   EXPECT_FALSE(session->wait(300ms)) << "the looks that follow the last write";
@@ -260,7 +260,7 @@ TEST_F(sqlite_wait_test, a_busy_database_wakes_nobody_more_often_than_a_thousand
   EXPECT_GT(writer.commits(), woken);
 }
 
-// Nor so often that what it does about it takes more than a twentieth of a core.
+// A busy database must not wake a client so often that the client's reaction takes more than a twentieth of a core.
 TEST_F(sqlite_wait_test, a_busy_database_wakes_the_busy_less_often) {
   auto session = listener();
   const busy_writer writer{path()};
@@ -275,7 +275,7 @@ TEST_F(sqlite_wait_test, a_busy_database_wakes_the_busy_less_often) {
   EXPECT_LE(woken, (clock::now() - start) / 20ms + 2);
 }
 
-// Nothing was written since it began to watch, so it does not look by itself.
+// Nothing was written since the watch began, so the session does not look by itself.
 TEST_F(sqlite_wait_test, a_watch_hears_that_a_side_file_is_deleted) {
   const auto beside = [&](const char* end) { return folder_.path() / (std::string{"watched"} + end); };
   for (const char* end : {"-wal", "-shm"}) std::ofstream{beside(end)} << "x";

@@ -21,7 +21,7 @@ int checked(int result, const char* what) {
   return result;
 }
 
-// False: there is no more.
+// Returns false at the end of the stream.
 bool carry_some(int from, int to) {
   char buffer[4096];
   const auto got = ::recv(from, buffer, sizeof buffer, 0);
@@ -37,7 +37,7 @@ stalling_proxy::descriptor::~descriptor() {
 stalling_proxy::stalling_proxy(std::uint16_t server_port) : server_port_{server_port} {
   listener_.number = checked(::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0), "socket");
   stop_.number = checked(::eventfd(0, EFD_CLOEXEC), "eventfd");
-  // Before listen(), so that the connection never has a larger one.
+  // This comes before listen(), so that the connection never has a larger buffer.
   const int small = 4096;
   checked(::setsockopt(listener_.number, SOL_SOCKET, SO_RCVBUF, &small, sizeof small), "SO_RCVBUF");
   auto address = loopback();

@@ -1,4 +1,4 @@
-// A server's door on loopback that can cease to take in what its client sends.
+// A proxy for a server on loopback that can stop reading what its client sends.
 #pragma once
 
 #include <cstddef>
@@ -18,12 +18,11 @@ class stalling_proxy {
 
   std::uint16_t port() const { return port_; }
 
-  // From now on nothing is carried: what the client sends fills a small buffer here, and then the client's
-  // own.
+  // From now on the proxy reads nothing: what the client sends fills a small buffer here, and then the client's own.
   void stall();
-  // Returns when something of it has come.
+  // Returns when some of the client's bytes have arrived.
   void await_bytes() const;
-  // Reads what still comes until the connection ends: 0 when it was closed, or errno when it was broken.
+  // Reads what still arrives until the connection ends. Returns 0 if it was closed, or errno if it was reset.
   int drain();
 
  private:

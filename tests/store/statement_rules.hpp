@@ -1,5 +1,5 @@
-// What a store does beside a transaction that a rule of its statements is about: the same steps on every
-// server, whose tests bring the transaction. The lock is "a".
+// What a store does beside a transaction that a rule of its statements is about. The steps are the same on every
+// server; the server's tests bring the transaction. The lock is "a".
 #pragma once
 
 #include "store/session_steps.hpp"

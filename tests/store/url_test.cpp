@@ -89,7 +89,7 @@ TEST(url, names_a_parameter_that_is_not_known_and_what_may_have_been_meant) {
   EXPECT_EQ(near("application=x").value().advice, "");
 }
 
-// An '&' or a '?' that was not percent-encoded makes the rest of a password look like parameters.
+// If an '&' or a '?' in a password is not percent-encoded, the rest of the password looks like parameters.
 TEST(url, names_no_parameter_that_may_be_a_part_of_a_secret) {
   const std::vector<std::string> known{"host", "password", "sslmode"};
   for (const std::string_view query :

@@ -8,8 +8,8 @@
 
 namespace rowlock::test {
 
-// std::async in a new thread. It is instantiated once for each type of result instead of once for each call, which
-// took a third of the tests' compile time.
+// std::async in a new thread. It is instantiated once for each type of result instead of once for each call, which took
+// a third of the tests' compile time.
 template <class Call>
 auto in_background(Call call) {
   return std::async(std::launch::async, std::function<std::invoke_result_t<Call&>()>{std::move(call)});

@@ -10,7 +10,7 @@
 
 namespace rowlock::test {
 
-// By number, without the three standard ones: what each refers to, such as "socket:[4711]".
+// The open descriptors by number, without the three standard ones: what each refers to, such as "socket:[4711]".
 inline std::map<int, std::string> descriptors_of(pid_t pid) {
   std::map<int, std::string> result;
   for (const auto& each : std::filesystem::directory_iterator{"/proc/" + std::to_string(pid) + "/fd"}) {

@@ -17,14 +17,14 @@ namespace rowlock::test {
 // Thread-safe. Lives as long as any call that it may affect, even after the test has ended.
 class fault_plan : public std::enable_shared_from_this<fault_plan> {
  public:
-  // Takes the server's only hook until detach().
+  // Uses the server's only hook until detach().
   static std::shared_ptr<fault_plan> of(std::shared_ptr<store::memory_server> server);
   // Ends all faults; a call that hangs continues.
   void detach();
   fault_plan(const fault_plan&) = delete;
   fault_plan& operator=(const fault_plan&) = delete;
 
-  // Each plan is for calls that begin after it: an answer that is on its way stays as it is.
+  // Each of the following plans faults for calls that begin after it: an answer that is on its way stays as it is.
 
   // The next calls of the verb break their connection, either before anything happens or with the answer lost.
   void lose_request(const std::string& verb, int times = 1) { plan(verb, kind::lose_request, times); }
@@ -48,10 +48,10 @@ class fault_plan : public std::enable_shared_from_this<fault_plan> {
 
   // No call reaches the server, and nobody can connect.
   void cut(bool unreachable) { cut_.store(unreachable); }
-  // The same after this many moments. A call has two: before anything happens, and before its answer.
+  // As cut(true), after this many moments. A call has two: before anything happens, and before its answer.
   void cut_after(int moments) { moments_left_.store(moments); }
 
-  int count(const std::string& verb) const;  // how often it was called
+  int count(const std::string& verb) const;  // how often the verb was called
 
  private:
   explicit fault_plan(std::shared_ptr<store::memory_server> server) : server_(std::move(server)) {}
@@ -71,7 +71,7 @@ class fault_plan : public std::enable_shared_from_this<fault_plan> {
   struct fault {
     int skip = 0;
     int times = 0;
-    std::uint64_t from = 0;  // the first call that began after the plan
+    std::uint64_t from = 0;  // the number of the first call that began after the plan
   };
 
   void plan(const std::string& verb, kind what, int times, int skip = 0);
@@ -84,7 +84,7 @@ class fault_plan : public std::enable_shared_from_this<fault_plan> {
   mutable std::mutex mutex_;
   std::map<std::pair<std::string, kind>, fault> planned_;
   std::map<std::string, int> counts_;
-  std::uint64_t begun_ = 0;  // calls
+  std::uint64_t begun_ = 0;  // how many calls have begun
 };
 
 }  // namespace rowlock::test

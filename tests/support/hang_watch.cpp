@@ -20,7 +20,7 @@ void set_alarm(std::chrono::milliseconds in) {
   ::setitimer(ITIMER_REAL, &once, nullptr);
 }
 
-// What is written when the alarm goes off. It changes only while no alarm is set.
+// The text that is written when the alarm goes off. The text changes only while no alarm is set.
 std::string& last_words() {
   static std::string text;
   return text;
@@ -50,7 +50,7 @@ hang_watch::~hang_watch() {
 
 void hang_watch::watch(const std::string& test) {
   const auto time = std::to_string(limit_.count()) + " ms";
-  // In the words of GoogleTest and of the report at the end of a run; scripts/run-tests reads these lines.
+  // The text has the form of GoogleTest's lines and of the report at the end of a run; scripts/run-tests reads both.
   last_words() = "\n" + test + " did not end within " + time + "\n[  FAILED  ] " + test + " (" + time +
                  ")\n" + std::to_string(passed_) + " passed, " + std::to_string(failed_ + 1) + " failed\n";
   set_alarm(limit_);

@@ -1,4 +1,4 @@
-// Ends the test program, and names the test, when a test does not end. No other limit applies to every test.
+// Ends the test program, and names the test, if a test does not end. Only this limit applies to every test.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -11,7 +11,7 @@ namespace rowlock::test {
 // Several times what the longest test takes; ROWLOCK_TEST_LONG=1 makes some tests longer.
 std::chrono::milliseconds time_per_test();
 
-// At most one at a time: it uses the process's SIGALRM, which arrives even when every thread waits.
+// At most one object may exist: it uses the process's SIGALRM, which arrives even if every thread waits.
 class hang_watch : public testing::EmptyTestEventListener {
  public:
   explicit hang_watch(std::chrono::milliseconds limit = time_per_test());
@@ -25,7 +25,7 @@ class hang_watch : public testing::EmptyTestEventListener {
 
  private:
   const std::chrono::milliseconds limit_;
-  // These count the tests that have ended.
+  // These members count the tests that have ended.
   int passed_ = 0;
   int failed_ = 0;
 };

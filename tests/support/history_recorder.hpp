@@ -23,13 +23,13 @@ class history_recorder {
  public:
   using json = nlohmann::json;
 
-  // The file is this process's own. ttl: of the client's lease.
+  // The recorder's file belongs to this process. ttl: that of the client's lease.
   history_recorder(const std::string& folder, std::chrono::milliseconds ttl)
       : ttl_{ttl},
         process_{std::to_string(::getpid())},
         file_{folder + "/" + process_ + ".jsonl", std::ios::app} {}
 
-  // Before acquire(). Returns the number of the call, for granted() or failed().
+  // Call it before acquire(). Returns the number of the call, for granted() or failed().
   std::int64_t requests(const std::string& name, const std::string& actor, std::int64_t weight = 1,
                         std::int64_t capacity = 1) {
     const auto call = ++calls_;
@@ -42,7 +42,7 @@ class history_recorder {
            {"capacity", capacity}});
     return call;
   }
-  // Returns the time that it wrote.
+  // Returns the time that was written.
   std::int64_t granted(const hold& held, const std::string& actor, std::int64_t call,
                        std::int64_t capacity = 1) {
     const auto at = now();
@@ -79,7 +79,7 @@ class history_recorder {
     return result;
   }
 
-  // Something else that happened. No rule reads it.
+  // Records something else that happened. No rule reads it.
   void notes(const std::string& op, const std::string& name, const std::string& reason = "") {
     write({{"event", "info"}, {"op", op}, {"name", name}, {"reason", reason}});
   }

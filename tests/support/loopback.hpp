@@ -6,7 +6,7 @@
 
 namespace rowlock::test {
 
-// 127.0.0.1. Port 0: bind() chooses one.
+// The address 127.0.0.1. With port 0 bind() chooses the port.
 inline sockaddr_in loopback(std::uint16_t port = 0) {
   sockaddr_in address{};
   address.sin_family = AF_INET;

@@ -15,7 +15,7 @@ class memory_fixture final : public store_fixture {
   void age(const std::string& name, std::chrono::microseconds unused_for) override;
   void make_unknown(const std::string& name) override { server_->make_unknown(name); }
   void delete_lock(const std::string& name) override {
-    server_->advance(std::chrono::milliseconds{1});  // its clock stands still, and nobody deletes that fast
+    server_->advance(std::chrono::milliseconds{1});  // the clock stands still, and nobody deletes that fast
     server_->delete_lock(name);
   }
   rival lock_row(const std::string& name) override;

@@ -142,7 +142,7 @@ std::string as_ordinary(const std::string& url) {
 
 namespace {
 
-// What both servers know.
+// Settings that both servers know.
 const std::string hostile_to_both =
     "SET SESSION completion_type = 'CHAIN', time_zone = '+09:30', div_precision_increment = 0,"
     " max_join_size = 1, sql_big_selects = 0, sql_select_limit = 1, sql_safe_updates = 1, sql_auto_is_null = "
@@ -172,7 +172,7 @@ const std::string hostile_to_mysql =
     " sql_mode = 'ANSI,HIGH_NOT_PRECEDENCE,NO_BACKSLASH_ESCAPES,NO_UNSIGNED_SUBTRACTION,"
     "PAD_CHAR_TO_FULL_LENGTH,TIME_TRUNCATE_FRACTIONAL';";
 
-// Last, because what came before needs the defaults.
+// This setting comes last, because the statements before it need the defaults.
 const std::string hostile_transaction =
     "SET NAMES latin1;"
     "SET SESSION collation_database = utf16_bin, collation_connection = utf8mb3_unicode_ci;"
@@ -191,8 +191,8 @@ std::string hostile_init_connect(const std::string& store) {
 std::string mysql_client_command(const std::string& store, const std::string& url) {
   const url_parts parts{url};
   const char* own = store == "mysql" ? std::getenv("ROWLOCK_TEST_MYSQL_CLIENT") : nullptr;
-  // In the environment the password earns no warning. MariaDB's client warns from 11.4 on where it verifies no
-  // certificate, unless that was asked for.
+  // In the environment the password causes no warning. From 11.4 on, MariaDB's client warns if it verifies no
+  // certificate, unless the command line says that it need not.
   return "MYSQL_PWD='" + parts.password + "' " +
          (own ? own : "mariadb --no-defaults --skip-ssl-verify-server-cert") +
          " --batch --raw --skip-column-names --host=" + parts.places.at(0).host +

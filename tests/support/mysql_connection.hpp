@@ -53,18 +53,18 @@ class mysql_connection {
 
 // ROWLOCK_TEST_MARIADB_URL or ROWLOCK_TEST_MYSQL_URL. Throws std::runtime_error if it is not set.
 std::string mysql_server_url(const std::string& store);
-// The same server's URL with another database.
+// The URL of the same server with another database.
 std::string with_database(const std::string& url, const std::string& database);
-// The same URL as the user of the tests' own connections, which distinguishes them from rowlock's in the
-// server's process list.
+// The same URL with the user of the tests' own connections, whom the server's process list distinguishes from
+// rowlock's.
 std::string as_application(const std::string& url);
-// The same URL as a user without special privileges, for whom the server runs init_connect (hostile_init_connect).
+// The same URL with a user without special privileges, for whom the server runs init_connect (hostile_init_connect).
 std::string as_ordinary(const std::string& url);
-// What an administrator may have set for every ordinary user. Each setting breaks a statement that relies on
+// Settings that an administrator may have made for every ordinary user. Each of them breaks a statement that relies on
 // the default.
 std::string hostile_init_connect(const std::string& store);
-// A shell command that runs the command-line client of that store there: plain values, one row a line. It stops at the
-// first error.
+// A shell command that runs the store's command-line client at that URL: plain values, one row a line. The client stops
+// at the first error.
 std::string mysql_client_command(const std::string& store, const std::string& url);
 
 }  // namespace rowlock::test

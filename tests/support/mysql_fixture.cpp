@@ -11,7 +11,7 @@ namespace rowlock::test {
 
 namespace {
 
-// Not the default prefix, so that a statement that forgets the prefix finds no table.
+// The prefix is not the default one, so that a statement that forgets the prefix finds no table.
 constexpr const char* prefix = "my_";
 
 class mysql_fixture final : public store_fixture {
@@ -40,7 +40,7 @@ class mysql_fixture final : public store_fixture {
       if (!has_roles_) return;
       for (const auto use : uses_of_roles()) side_.run("DROP USER " + user_of(use));
     } catch (const std::exception&) {
-      // The server may be gone, and with it the tables.
+      // The server may be gone, and its tables with it.
     }
   }
 
@@ -50,7 +50,7 @@ class mysql_fixture final : public store_fixture {
       case capability::targeted_wakeups:
       case capability::short_cuts:
       case capability::backends: return true;
-      // InnoDB has no row lock that lets other columns change.
+      // InnoDB has no row lock that lets others change some columns.
       case capability::enqueue_beside_guard: return false;
     }
     return false;
@@ -138,19 +138,20 @@ class mysql_fixture final : public store_fixture {
   std::shared_ptr<mysql_connection> transaction() const {
     auto connection = std::make_shared<mysql_connection>(as_application(url()));
     connection->run("BEGIN");
-    // After a client has left, its connection keeps its row locks until the server notices. A rollback releases them.
+    // When a client has left, its connection keeps its row locks until the server notices. A rollback releases them at
+    // once.
     auto* raw = connection.get();
     return {raw, [connection = std::move(connection)](mysql_connection* open) mutable {
               try {
                 open->run("ROLLBACK");
               } catch (const std::exception&) {
-                // The server has already ended it.
+                // The server has already ended the connection.
               }
               connection.reset();
             }};
   }
 
-  // Settings of which only some versions know; the others would refuse the connection.
+  // Settings that only some versions know; the other versions would refuse the connection.
   std::string hostile_to_later_versions() {
     std::string result;
     for (const std::string setting : {"innodb_snapshot_isolation", "max_tmp_session_space_usage"}) {
@@ -168,7 +169,7 @@ class mysql_fixture final : public store_fixture {
   const std::string name_;
   const bool has_roles_ = asked_for_roles();
   const bool is_hostile_ = asked_to_be_hostile();
-  // Never the name of another test's database, nor of one that a crashed run left behind.
+  // A random name, so that it is never that of another test's database, nor of one that a crashed run left behind.
   const std::string database_ = "t" + model::id128::random().to_string().substr(0, 12);
   mysql_connection side_{as_application(mysql_server_url(name_))};
 };

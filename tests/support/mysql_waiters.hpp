@@ -3,8 +3,8 @@
 
 namespace rowlock::test {
 
-// A query for their ids. When a row moves, the locks of those who wait for it move along and then name the thread that
-// moved it; a transaction's locks of tables name its own.
+// A query for the ids of these connections. When a row moves, the locks of those who wait for it move along and then
+// name the thread that moved it; a transaction's table locks name its own thread.
 inline constexpr const char* waiting_in_mysql =
     "SELECT DISTINCT t.processlist_id FROM performance_schema.data_lock_waits AS w "
     "JOIN performance_schema.data_locks AS l ON l.engine_transaction_id = w.requesting_engine_transaction_id "

@@ -114,7 +114,7 @@ class postgres_fixture final : public store_fixture {
     try {
       drop_everything();
     } catch (const std::exception&) {
-      // The server may be gone, and with it the tables.
+      // The server may be gone, and its tables with it.
     }
   }
 
@@ -188,18 +188,18 @@ class postgres_fixture final : public store_fixture {
     auto connection = std::make_shared<side_connection>();
     if (has_roles_) connection->run_script("SET search_path = " + schema_);
     connection->run_script("BEGIN");
-    // After a client has left, its backend keeps its row locks until it notices. A rollback releases them.
+    // When a client has left, its backend keeps its row locks until it notices. A rollback releases them at once.
     auto* raw = connection.get();
     return {raw, [connection = std::move(connection)](side_connection* open) mutable {
               try {
                 open->run_script("ROLLBACK");
               } catch (const std::exception&) {
-                // The server has already ended it.
+                // The server has already ended the connection.
               }
               connection.reset();
             }};
   }
-  // In its own schema, as docs/operations.md, "Rights" says.
+  // Migrates in a schema of its own, as docs/operations.md, "Rights" says.
   void migrate_as_role() {
     side_.run_script("CREATE SCHEMA " + schema_ + "; SET search_path = " + schema_);
     for (const auto use : uses_of_roles()) {
@@ -207,7 +207,8 @@ class postgres_fixture final : public store_fixture {
       side_.run_script("CREATE ROLE " + role + " LOGIN; ALTER ROLE " + role +
                        " SET search_path = " + schema_);
     }
-    // The application's own tables are not beside rowlock's, where its role may create none. The test makes them.
+    // The application's own tables are not beside rowlock's, where the application's role may create none. The test
+    // makes them.
     const auto application = role_name(prefix_, role_use::run);
     side_.run_script("CREATE SCHEMA " + own_schema_ + " AUTHORIZATION " + application +
                      "; ALTER DEFAULT PRIVILEGES IN SCHEMA " + own_schema_ + " GRANT ALL ON TABLES TO " +
@@ -224,7 +225,8 @@ class postgres_fixture final : public store_fixture {
     }
   }
   void make_hostile_role() {
-    // Everybody may use the schema public. If two suites granted that at the same time, one would be refused.
+    // Everybody may use the schema public. If two suites granted that at the same time, the server would refuse one of
+    // them.
     auto script = "CREATE ROLE " + role_ + " LOGIN;";
     for (const std::string table :
          {"lease", "lock", "permit", "queue", "meta", "marker", "recording", "history"}) {
@@ -257,12 +259,12 @@ class postgres_fixture final : public store_fixture {
       END $$)");
   }
 
-  // Never the prefix of another test's tables, nor of those that a crashed run left behind.
+  // A random prefix, so that it is never that of another test's tables, nor of those that a crashed run left behind.
   std::string prefix_ = "t" + model::id128::random().to_string().substr(0, 12) + "_";
   const bool has_roles_ = asked_for_roles();
   const bool is_hostile_ = asked_to_be_hostile();
-  const std::string schema_ = prefix_ + "schema";          // of the roles
-  const std::string own_schema_ = prefix_ + "own_schema";  // of the role that runs
+  const std::string schema_ = prefix_ + "schema";          // the schema of the roles
+  const std::string own_schema_ = prefix_ + "own_schema";  // the schema of the role that runs
   const std::string role_ = prefix_ + "role";
   side_connection side_;
 };

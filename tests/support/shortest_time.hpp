@@ -1,4 +1,4 @@
-// Measures a call on a machine that has other work to do.
+// Measures a call on a machine that is also busy with other work.
 #pragma once
 
 #include <algorithm>
@@ -6,7 +6,8 @@
 
 namespace rowlock::test {
 
-// The shortest of five tries, or the first one below the bound: a call that meets the bound does so at least once.
+// Returns the shortest of five measurements, or the first one below the bound: a call that meets the bound does so at
+// least once.
 template <class Call>
 std::chrono::nanoseconds shortest_time(std::chrono::nanoseconds bound, Call call) {
   auto shortest = std::chrono::nanoseconds::max();

@@ -10,7 +10,7 @@ namespace rowlock::test {
 
 namespace {
 
-// Only adds, as "expand, then contract" demands: this version must run on it unchanged.
+// The migration only adds, as "expand, then contract" demands: this version must run on its schema unchanged.
 constexpr std::string_view made_up_next_migration = R"(
 ALTER TABLE rowlock_lock ADD COLUMN made_up TEXT;
 ALTER TABLE rowlock_lease ADD COLUMN made_up TEXT;

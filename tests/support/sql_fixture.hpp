@@ -1,4 +1,4 @@
-// What the fixtures of SQL stores share: migrations applied as any tool would apply them.
+// What the fixtures of SQL stores share: they apply migrations as any tool would.
 #pragma once
 
 #include "store/embedded.hpp"
@@ -14,8 +14,8 @@ namespace rowlock::test {
 void migrate(std::span<const embedded::file> files, std::string_view prefix,
              const std::function<void(const std::string& sql)>& run);
 
-// With ROWLOCK_TEST_TRIGGERS=1: triggers on every table, which note each changed row in a table of their own. Then an insert id,
-// an affected row or a result may be theirs. dialect: postgres, mysql or sqlite.
+// With ROWLOCK_TEST_TRIGGERS=1: triggers on every table, which note each changed row in a table of their own. Then an
+// insert id, an affected row or a result may come from a trigger. dialect: postgres, mysql or sqlite.
 bool asked_for_triggers();
 void add_triggers(const std::string& dialect, const std::string& prefix,
                   const std::function<void(const std::string& sql)>& run);

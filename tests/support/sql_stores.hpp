@@ -1,4 +1,4 @@
-// For suites that need an SQL database.
+// The stores of suites that need an SQL database.
 #pragma once
 
 #include "support/stores.hpp"

@@ -61,7 +61,7 @@ class sqlite_fixture final : public store_fixture {
     add_triggers("sqlite", std::string{prefix}, [this](const std::string& sql) { side().run_script(sql); });
   }
 
-  // SQLite's only lock is the file's: while a rival writes, all others wait.
+  // SQLite has only one lock, that of the file: while a rival writes, all others wait.
   bool can(capability) const override { return false; }
 
   std::unique_ptr<store::database> open() override { return store::open(url(), options()); }

@@ -1,5 +1,5 @@
-// One fresh, migrated database of a store, and what a test does to it from outside: it makes a lease expire
-// without sleeping, locks a row as a rival does, or loses the marker. The destructor removes the database.
+// A fresh, migrated database of a store, and what a test does to it from outside: it makes a lease expire without
+// sleeping, locks a row as a rival does, or loses the marker. The destructor removes the database.
 #pragma once
 
 #include "store/store.hpp"
@@ -12,11 +12,11 @@
 
 namespace rowlock::test {
 
-// What not every store has. A test that needs one says so (contract_test::needs); the report lists the tests
-// that did not run.
+// Capabilities that not every store has. A test that needs one says so (contract_test::needs); the report lists the
+// tests that did not run.
 enum class capability {
   row_locks,             // a transaction locks single rows, and others skip them
-  targeted_wakeups,      // only the clients that a notification is for hear it
+  targeted_wakeups,      // a notification reaches only the clients that it is for
   short_cuts,            // enqueue and hand_over do what they can without an edit
   backends,              // sessions run in a server, whose backends can be ended
   enqueue_beside_guard,  // a guarded row's queue can change while its grant stays
@@ -41,7 +41,7 @@ class store_fixture {
   // What rowlock::connect and the command take. The memory store has no URL.
   virtual std::string url() const { return {}; }
   virtual store::store_options options() const { return {}; }
-  // The same database for a test's own questions, also where the user of url() may not ask them.
+  // The URL of the same database for a test's own queries, which the user of url() may not be allowed to make.
   virtual std::string observer_url() const { return url(); }
 
   // Sets the lease's expiry to this long ago on the database's clock; a negative value means the future.
@@ -52,7 +52,7 @@ class store_fixture {
 
   // Gives the lock a kind that this version does not know, as a later version might.
   virtual void make_unknown(const std::string& name) = 0;
-  // As somebody does by hand.
+  // Deletes the lock's row, as somebody may do by hand.
   virtual void delete_lock(const std::string& name) = 0;
 
   virtual rival lock_row(const std::string& name) = 0;
@@ -61,22 +61,23 @@ class store_fixture {
     return guard(name, hold, model::lock_mode::exclusive);
   }
   virtual rival guard(const std::string& name, const model::hold_id& hold, model::lock_mode mode) = 0;
-  // A transaction that makes renewals wait until it ends.
+  // Begins a transaction that makes renewals wait until it ends.
   virtual rival stall_renewals() = 0;
-  // Whether a session's backend waits for another one's lock. Requires capability::backends.
+  // Whether a session's backend waits for another backend's lock. Requires capability::backends.
   virtual bool is_blocked(const std::string& /*backend*/) {
     throw std::logic_error("this store has no backends");
   }
 
-  // The state after a crash of the server.
+  // Makes the state that a crash of the server leaves.
   virtual void lose_marker() = 0;
-  // The state after a fail-over: this server's identity is not the recorded one.
+  // Makes the state after a fail-over: this server's identity is not the recorded one.
   virtual void change_identity() = 0;
 };
 
-// name: memory, sqlite, postgres, mariadb or mysql. ROWLOCK_TEST_EXTRA_MIGRATION=1 adds a migration that a later version might
-// ship. ROWLOCK_TEST_HOSTILE_SETTINGS=1 opens all but memory and sqlite as a user whose sessions begin with settings that break what relies
-// on the defaults. Throws std::runtime_error if the store's server is not there.
+// name: memory, sqlite, postgres, mariadb or mysql. ROWLOCK_TEST_EXTRA_MIGRATION=1 adds a migration that a later
+// version might ship. With ROWLOCK_TEST_HOSTILE_SETTINGS=1 all stores except memory and sqlite are opened as a user
+// whose sessions begin with settings that break statements which rely on the defaults. Throws std::runtime_error if the
+// store's server is not available.
 std::unique_ptr<store_fixture> make_store_fixture(const std::string& name);
 
 std::unique_ptr<store_fixture> make_memory_fixture();

@@ -14,10 +14,10 @@ const std::vector<std::string>& selected_stores();
 // Takes --stores out of the arguments. Throws std::invalid_argument for an unknown store.
 void select_stores(int& argc, char** argv);
 
-// The selected stores among `names`; a suite only for SQL stores passes their names.
+// The selected stores among `names`; a suite for SQL stores alone passes the names of these.
 std::vector<std::string> selected_of(std::initializer_list<std::string_view> names);
 
-// Whether the store is on a server of MariaDB or MySQL. Both share the store "mysql" of the library.
+// Whether the store's server is MariaDB or MySQL. Both use the library's store "mysql".
 bool has_mysql_dialect(const std::string& store);
 // The library's name for the store: postgres, mysql or sqlite, the folders of migrations/.
 std::string dialect_of(const std::string& store);
@@ -33,7 +33,7 @@ inline std::string store_test_name(const testing::TestParamInfo<std::string>& in
   INSTANTIATE_TEST_SUITE_P(stores, suite, testing::ValuesIn(::rowlock::test::selected_stores()), \
                            ::rowlock::test::store_test_name)
 
-// Runs it on MariaDB and on MySQL.
+// Runs a suite on MariaDB and on MySQL.
 #define ROWLOCK_FOR_EACH_MYSQL_SERVER(suite)                                                      \
   INSTANTIATE_TEST_SUITE_P(stores, suite,                                                         \
                            testing::ValuesIn(::rowlock::test::selected_of({"mariadb", "mysql"})), \

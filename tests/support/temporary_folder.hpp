@@ -1,4 +1,4 @@
-// A new folder that is removed with the object.
+// A new folder, which is removed with the object.
 #pragma once
 
 #include <cstdlib>

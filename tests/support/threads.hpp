@@ -11,7 +11,7 @@ struct thread_state {
   bool sleeps = false;
 };
 
-// All but the calling thread.
+// All threads except the calling one.
 std::vector<thread_state> other_threads();
 
 }  // namespace rowlock::test

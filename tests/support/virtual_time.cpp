@@ -10,9 +10,9 @@ namespace {
 
 constexpr std::chrono::milliseconds glance{2};
 constexpr int glances_at_most = 250;
-// How long a waiter that was about to sleep when the clock moved may sleep on.
+// How much longer a waiter may sleep that was about to sleep when the clock moved.
 constexpr std::chrono::milliseconds tick_length{5};
-// Long, because on a busy machine the clock would otherwise move while a thread waits for a processor.
+// This is long, because on a busy machine the clock would otherwise move while a thread waits for a processor.
 constexpr std::chrono::milliseconds rest_at_most{500};
 constexpr std::chrono::microseconds between_looks{200};
 

@@ -11,10 +11,9 @@
 
 namespace rowlock::test {
 
-// Thread-safe. The clock moves only while no other thread of the process has work, as far as some
-// milliseconds of watching can tell: on a busy machine no deadline may pass because a thread waits for a
-// processor. If the thread that made the clock has itself waited for long, no thread is left to move the
-// clock, so it moves by itself.
+// Thread-safe. The clock moves only while no other thread of the process has work, as far as some milliseconds of
+// watching can tell: on a busy machine no deadline may pass because a thread waits for a processor. If the thread that
+// made the clock has itself waited for long, no thread is left to move the clock, so the clock moves by itself.
 class virtual_time final : public client_layer::time_source {
  public:
   virtual_time() = default;
@@ -26,8 +25,8 @@ class virtual_time final : public client_layer::time_source {
   std::chrono::nanoseconds patience(std::chrono::nanoseconds wish) const noexcept override;
 
   void advance(std::chrono::nanoseconds by);
-  // How far to move the clock next while waiting for something, so that a wait of seconds does not need
-  // thousands of steps of a millisecond.
+  // How far to move the clock next while waiting for something, so that waiting for seconds does not need thousands of
+  // steps of a millisecond.
   static std::chrono::milliseconds next_step(int steps) noexcept;
   // Waits until the process's other threads wait for something; gives up after a moment.
   static void let_others_sleep();
@@ -42,15 +41,15 @@ class virtual_time final : public client_layer::time_source {
   void tick();
 
   const std::thread::id owner_ = std::this_thread::get_id();
-  // Used by the owner's thread alone.
+  // Only the owner's thread uses this member.
   client_layer::instant waits_until_{};
   int glances_ = 0;
-  // Not zero: a machine that runs has a positive CLOCK_BOOTTIME.
+  // The clock does not begin at zero: a running machine has a positive CLOCK_BOOTTIME.
   std::atomic<std::int64_t> now_{std::chrono::nanoseconds{std::chrono::hours{1}}.count()};
   std::mutex mutex_;
   std::list<waiter> waiting_;
-  // A thread waits for a notification as it does outside of tests, so that one that the code forgets is missed. The end of
-  // its time is a notification of this thread's, which repeats it, because the waiter may not wait yet.
+  // A thread waits for a notification as it does outside of tests, so that a test fails if the code forgets the
+  // notification. When a wait's time ends, this thread notifies, and repeats that, because the waiter may not wait yet.
   std::atomic<bool> over_{false};
   std::thread ticker_{[this] { tick(); }};
 };
