@@ -12,7 +12,7 @@ using testing::ElementsAre;
 
 class acquire_all_test : public client_test {
  protected:
-  // On a thread of its own; stopped when the test ends before it.
+  // Acquires on a thread of its own, which is stopped if the test ends first.
   auto asking(std::vector<wanted> locks) {
     return in_background([this, locks = std::move(locks)] {
       return try_acquire_all_for(1h, locks, {.stop = stop_.get_token()});
@@ -303,7 +303,7 @@ class acquire_all_doubt_test : public virtual_client_test {
   }
   bool all_are_free() const { return holder_of("a").empty() && holder_of("b").empty(); }
 
-  // An edit whose caller is stopped while it hangs leaves nothing.
+  // Expects that nothing remains of an edit whose caller is stopped while the edit hangs.
   void expect_nothing_left(bool happened) {
     std::stop_source stop;
     auto asked = in_background([&] { return try_acquire_all_for(1h, {a, b}, {.stop = stop.get_token()}); });
@@ -343,8 +343,8 @@ TEST_F(acquire_all_doubt_test, an_edit_whose_answer_was_lost_is_one_grant_each) 
   }
 }
 
-// What was granted is found by its ids before anything else is asked for: a second request for the same lock
-// would wait behind the first for ever.
+// The call finds by the ids what was granted before it requests anything else: a second request for the same lock would
+// wait behind the first one for ever.
 TEST_F(acquire_all_doubt_test, an_edit_whose_answer_was_lost_does_not_wait_for_itself) {
   for (const std::string locked : {"a", "b"}) {
     const auto edits = faults.count("edit");
@@ -353,7 +353,7 @@ TEST_F(acquire_all_doubt_test, an_edit_whose_answer_was_lost_does_not_wait_for_i
     std::stop_source stop;
     auto asked = in_background([&] { return try_acquire_all_for(1h, {a, b}, {.stop = stop.get_token()}); });
     ASSERT_TRUE(eventually([&] { return faults.count("edit") > edits && !all_are_free(); }));
-    server->lock_row(locked);  // as a rival's look does, for a moment
+    server->lock_row(locked);  // as a rival's edit does, for a moment
     EXPECT_TRUE(soon([&] { return faults.count("find") > finds || faults.count("edit") > edits + 2; }));
     server->unlock_row(locked);
     EXPECT_TRUE(soon([&] { return asked.wait_for(0s) == std::future_status::ready; }));
@@ -367,7 +367,7 @@ TEST_F(acquire_all_doubt_test, an_edit_whose_answer_was_lost_does_not_wait_for_i
   }
 }
 
-// Then the rest would be held out of the names' order.
+// If the call kept the other locks, it would hold them out of the order of the names.
 TEST_F(acquire_all_doubt_test, what_was_taken_away_in_doubt_is_begun_anew) {
   client other = new_client();
   faults.lose_answer("edit");
@@ -404,7 +404,7 @@ TEST_F(acquire_all_doubt_test, an_edit_that_is_answered_too_late_leaves_nothing)
   expect_nothing_left(true);
 }
 
-// Only a moment: a rival's look keeps a row no longer.
+// The attempt waits only a moment, because a rival's edit keeps a row no longer.
 TEST_F(acquire_all_doubt_test, an_attempt_waits_a_moment_for_a_row_that_is_locked) {
   for (const bool comes_free : {true, false}) {
     server->lock_row("b");
@@ -454,7 +454,7 @@ TEST_F(acquire_all_doubt_test, an_attempt_that_was_stopped_before_sends_nothing)
   const auto edits = faults.count("edit");
   for (int i = 0; i < 2000; ++i) EXPECT_FALSE(try_acquire_all({a, b}, {.stop = stop.get_token()}));
   EXPECT_FALSE(a.try_acquire({.stop = stop.get_token()}));
-  acquire_all({a, b}).release();  // stands behind what the others sent
+  acquire_all({a, b}).release();  // is sent after everything that the others sent
   EXPECT_EQ(faults.count("edit"), edits + 1);
 }
 

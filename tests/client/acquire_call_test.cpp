@@ -129,7 +129,7 @@ TEST_F(acquire_call_test, dropped_when_its_latch_is_open_it_has_nothing_to_relea
   };
   const auto before = sent();
   by_hand.drop_next();
-  db.close();  // sends the releases that are left
+  db.close();  // sends the remaining releases
   EXPECT_EQ(sent(), before);
 }
 

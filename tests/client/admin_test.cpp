@@ -146,7 +146,7 @@ TEST_P(admin_test, raises_the_epoch_and_all_tokens) {
   EXPECT_GT(operations.raise_epoch(), epoch) << "each time";
 }
 
-// Each kill must allow for it, whatever the options of the client say: the command has none.
+// Each kill must respect the stored skew, whatever the client's options say: the command has no such option.
 TEST_P(admin_test, stores_the_skew_that_every_client_allows_for) {
   EXPECT_EQ(operations.skew(), 0ms);
   operations.set_skew(1h);

@@ -102,7 +102,7 @@ TEST_F(after_commit_test, an_office_that_changed_wakes_its_watchers) {
   EXPECT_TRUE(side->wait(0s));
 }
 
-// Any holder may say something of its hold; only that of a leader matters to watchers.
+// Any holder may attach data to its hold; only a leader's data matters to watchers.
 TEST_F(after_commit_test, a_leader_that_proclaims_wakes_the_watchers_and_no_other_holder) {
   side->listen(client_layer::office_watchers());
   client_layer::decision said;
@@ -138,7 +138,7 @@ TEST_F(after_commit_test, waiters_beyond_the_part_that_was_read_are_left_to_a_sw
   EXPECT_EQ(sweeps.front()->purpose, client_layer::release_operation::aim::sweep);
 }
 
-// Somebody waits for the wake-ups; and no kill may come before the leases are lengthened for another server's
+// Somebody waits for the wake-ups. And no lease may be killed before the leases are lengthened for another server's
 // clock (I5).
 TEST_F(after_commit_test, wakes_first_and_records_the_server_before_it_kills) {
   const auto dead = rival_with_lease();

@@ -74,7 +74,7 @@ TEST_F(arrive_test, a_member_whose_time_is_up_leaves_and_breaks_it_for_the_other
   EXPECT_EQ(queued("b"), 0U);
 }
 
-// The generation may have become complete while its time ran out. Only the database knows.
+// The generation may have become complete while the member's time ran out. Only the database knows.
 TEST_F(arrive_test, a_member_whose_time_is_up_goes_on_if_all_had_arrived) {
   faults.hang_answer("edit", 1);
   auto limited = arriving(db, 2, {true, 2s});

@@ -1,4 +1,4 @@
-// rowlock/asio.hpp with Boost.Asio. Standalone Asio has the same functions in another namespace.
+// Tests rowlock/asio.hpp with Boost.Asio. Standalone Asio has the same functions in another namespace.
 #include <rowlock/asio.hpp>
 
 #include "client/client_test.hpp"

@@ -1,4 +1,4 @@
-// Several locks without a thread, on every store.
+// Asynchronous acquires of several locks, on every store.
 #include "client/client_test.hpp"
 #include "client/executors.hpp"
 

@@ -49,7 +49,7 @@ class async_arrival_test : public virtual_client_test {
     EXPECT_EQ(continued, 1);
     EXPECT_EQ(by_hand.size(), 0U);
   }
-  // The other member, with a thread.
+  // The other member arrives with a thread.
   std::future<number> arriving(std::int64_t members = 2) {
     return in_background([this, members] {
       return client_layer::arrive(*primitives::access::engine(other), barrier_of(members), {}, {});
@@ -119,9 +119,9 @@ TEST_F(async_arrival_test, a_stop_breaks_the_generation_once) {
   EXPECT_TRUE(is_clean());
 }
 
-// Only the database knows whether the others had come.
+// Only the database knows whether the others had arrived.
 TEST_F(async_arrival_test, goes_on_if_all_had_arrived_when_it_was_given_up) {
-  waiting()->abandon();  // the barrier exists
+  waiting()->abandon();  // makes the barrier exist
   ASSERT_TRUE(is_clean());
   for (const bool by_stop : {true, false}) {
     continued = 0;

@@ -1,4 +1,4 @@
-// Arriving at a barrier without a thread, on every store.
+// Asynchronous arrivals at a barrier, on every store.
 #include "client/client_test.hpp"
 #include "client/executors.hpp"
 
@@ -18,7 +18,7 @@ class async_barrier_test : public client_test {
   bool is_queued(std::size_t count) {
     return eventually([&] { return queued("phase") == count; });
   }
-  // Nothing of a generation remains, but the number of the latest.
+  // Whether nothing of a generation remains except the number of the latest.
   bool is_clean() {
     return eventually([&] {
       const auto found = side().show("phase");

@@ -1,4 +1,4 @@
-// Waiting without a thread, where time and the database do what the test says.
+// Asynchronous waits, where the test decides over time and the database.
 #include "client/client_test.hpp"
 #include "client/executors.hpp"
 
@@ -33,12 +33,12 @@ class async_clock_test : public virtual_client_test {
 TEST_F(async_clock_test, each_time_is_up_when_it_is_and_not_before) {
   const client other = new_client();
   const hold held = mutex(other, "a").acquire();
-  // The last one is asked for behind it, and so is looked at sooner.
+  // Each request has a shorter limit than the one before it, so the latest one ends first.
   for (const auto timeout : {6s, 4s, 2s}) ask("a", timeout);
   ask("a");
   ASSERT_TRUE(eventually([&] { return queued("a") == 4; }));
   for (const std::size_t over : {1U, 2U, 3U}) {
-    // Its end says that the watchdog has been round.
+    // When this hold ends, the watchdog has looked at all deadlines.
     const hold witness = mutex(db, "w").acquire({.ttl = 1s});
     advance(1990ms);
     ASSERT_TRUE(eventually([&] { return db.stats().lost == over; }));
@@ -66,7 +66,7 @@ TEST_F(async_clock_test, a_short_time_is_up_when_it_is) {
 }
 
 TEST_F(async_clock_test, an_attempt_hears_that_the_database_gives_no_answer) {
-  // Each until its statement's timeout, and asked again.
+  // Each attempt lasts until its statement's timeout, and is then repeated.
   faults.hang("acquire");
   for (int i = 0; i < 8; ++i) faults.hang("edit");
   ask("a", 0s);

@@ -1,4 +1,4 @@
-// Waiting for a latch without a thread, on every store.
+// Asynchronous waits for a latch, on every store.
 #include "client/client_test.hpp"
 #include "client/executors.hpp"
 

@@ -1,4 +1,4 @@
-// Waiting without a thread, on every store.
+// Asynchronous acquires, on every store.
 #include "client/client_test.hpp"
 #include "client/executors.hpp"
 
@@ -34,7 +34,7 @@ std::string name_of_this_thread() {
 
 class async_test : public client_test {
  protected:
-  // What a wait has come to, once it has: by running the executor in this thread.
+  // Returns what a wait has come to, by running the executor in this thread.
   acquired settle(const std::function<void(std::function<void(acquired)>)>& begin) {
     acquired got;
     int calls = 0;
@@ -135,14 +135,14 @@ TEST_P(async_test, a_time_that_is_up_leaves_nothing) {
   EXPECT_EQ(holder_of("a"), held.id().to_string());
 }
 
-// The watchdog comes round four times a second by itself.
+// By itself the watchdog looks four times a second.
 TEST_P(async_test, short_times_are_not_longer_than_they_are) {
   const hold held = mutex(other, "a").acquire();
   auto shortest = std::chrono::steady_clock::duration::max();
   for (int i = 0; i < 10; ++i) {
     const auto began = std::chrono::steady_clock::now();
     EXPECT_FALSE(settle([&](auto done) { try_acquire_async(by_hand.get(), mutex{db, "a"}, 5ms, done); }));
-    // The first one may begin just before a round; the others would begin after one.
+    // The first wait may begin just before the watchdog looks; the others would begin just after.
     if (i > 0) shortest = std::min(shortest, std::chrono::steady_clock::now() - began);
   }
   EXPECT_LT(shortest, 200ms);
@@ -233,8 +233,7 @@ TEST_P(async_test, is_granted_in_turn_among_those_who_wait_with_a_thread) {
   EXPECT_EQ(got.back().token().value(), token + 3);
 }
 
-// Thousands on the store that costs nothing: each enters the queue, and is handed the lock, in a statement of
-// its own.
+// Thousands on the store that costs nothing: each enters the queue, and is handed the lock, by a statement of its own.
 TEST_P(async_test, thousands_wait_without_a_thread_each) {
   const std::size_t many = GetParam() == "memory" ? 2000 : 200;
   loop runs;
@@ -416,7 +415,7 @@ TEST_P(async_test, a_hold_may_close_its_client_on_the_thread_that_delivers_it) {
   std::promise<void> gone;
   acquire_async(at_once, mutex{*last, "a"}, [&, gone = gone.get_future().share()](acquired one) {
     gone.wait();
-    one = {};  // the last handle, on the client's own thread
+    one = {};  // the last handle ends on the client's own thread
     over.set_value();
   });
   ASSERT_TRUE(eventually([&] { return is_held("a"); }));

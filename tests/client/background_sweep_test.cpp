@@ -27,7 +27,7 @@ class background_sweep_test : public testing::Test {
     if (interval) made.sweep_interval = *interval;
     return made;
   }
-  // A lease with that many locks, of a client that then dies or expires.
+  // A lease with that many locks, of another client, which then dies or expires.
   model::lease_id lease_with_locks(const std::vector<std::string>& names) {
     const auto id = model::lease_id::random();
     side->create_lease({id, id, "host", 1, "a rival", 30s});
@@ -153,7 +153,7 @@ TEST_F(background_sweep_test, reads_page_by_page_with_short_pauses) {
   EXPECT_EQ(sweep.next(), time.now() + 1min);
 }
 
-// Another server's clock may be ahead of the one that the leases were made by (I5).
+// Another server's clock may be ahead of the one by which the leases were made (I5).
 TEST_F(background_sweep_test, lengthens_all_leases_before_another_servers_clock_judges_them) {
   const auto lease = lease_with_locks({"a"});
   server->expire(lease);

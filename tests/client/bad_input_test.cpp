@@ -93,7 +93,8 @@ TEST_P(bad_input_test, names_that_cannot_be_are_refused_before_anything_is_sent)
   EXPECT_EQ(db.stats().statements, 0U);
 }
 
-// As a LATIN1 database refuses a name that its encoding lacks. The memory store has no constraints.
+// The database refuses a name, as a LATIN1 database does if its encoding lacks a character. The memory store has no
+// constraints.
 class refused_name_test : public bad_input_test {};
 
 TEST_P(refused_name_test, fails_no_other_request) {

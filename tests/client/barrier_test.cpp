@@ -23,7 +23,7 @@ class barrier_test : public client_test {
   bool are_waiting(std::size_t count) {
     return eventually([&] { return queued("phase") == count; });
   }
-  // Nothing of a generation remains, but the number of the latest.
+  // Whether nothing of a generation remains except the number of the latest.
   bool is_clean() {
     return eventually([&] {
       const auto found = side().show("phase");
@@ -137,7 +137,7 @@ TEST_P(barrier_test, a_dead_member_breaks_it_for_the_others) {
   kill(side().queue("phase").at(1).lease.id);
   EXPECT_EQ(failure_of(one), errc::broken_barrier);
   EXPECT_TRUE(is_clean());
-  // Its process finds out when it renews.
+  // The member's process learns of the break when it renews.
 }
 
 TEST_P(barrier_test, an_expired_member_breaks_it_for_the_others) {
@@ -205,7 +205,7 @@ TEST_P(barrier_test, is_collected_when_nobody_waits) {
 
 ROWLOCK_FOR_EACH_STORE(barrier_test);
 
-// Answers that were lost.
+// Arrivals whose answers are lost.
 class barrier_doubt_test : public virtual_client_test {
  protected:
   barrier_doubt_test() { barrier(db, "alone", 1).arrive_and_wait(); }

@@ -20,7 +20,7 @@ class call_limit_test : public virtual_client_test {
     return settings;
   }
 
-  // The worker for tasks is kept busy by another call, which gets no answer.
+  // Another call, which gets no answer, keeps the worker for tasks busy.
   void keep_the_worker_busy() {
     faults.hang("list");
     busy_ = in_background([this] {
@@ -41,7 +41,7 @@ class call_limit_test : public virtual_client_test {
     running.get();
     return time.now() - begun;
   }
-  // The same from the moment at which the call is stopped.
+  // How much time passes from a stop request until the call ends.
   template <class Call>
   std::chrono::nanoseconds duration_after_stop(Call call) {
     auto running = in_background(std::move(call));
@@ -54,7 +54,7 @@ class call_limit_test : public virtual_client_test {
     return time.now() - begun;
   }
 
-  // Less than statement_timeout, after which a statement's connection is given up.
+  // This is less than statement_timeout, after which a statement's connection is given up.
   static constexpr auto well_before = 4s;
 
   client db = new_client(patient());
@@ -98,7 +98,7 @@ TEST_F(call_limit_test, of_a_stopped_look_at_an_office) {
 }
 
 TEST_F(call_limit_test, of_a_stopped_request_for_a_lock) {
-  // The holder is a process that does not look at requests.
+  // The holder is a process that ignores release requests.
   const auto session = server->open()->connect();
   const store::lease_record holder{model::lease_id::random(), {}, "elsewhere", 1, "", 1h};
   const model::lock_definition lock{"a"};
@@ -116,7 +116,7 @@ TEST_F(call_limit_test, of_a_stopped_request_for_a_lock) {
   EXPECT_EQ(holder_of("a"), grant.hold.to_string());
 }
 
-// What was granted by then is released without the caller.
+// What was granted by then is released in the background.
 TEST_F(call_limit_test, of_several_locks) {
   const client other = new_client();
   mutex a{db, "a"}, b{db, "b"};
@@ -166,7 +166,7 @@ TEST(time_limit_test, saturates_and_rounds_up) {
 
 class endless_wait_test : public client_test {
  protected:
-  // The call must wait, and be granted when the hold is gone.
+  // Expects that the call waits, and is granted when the hold is gone.
   void expect_waits(const std::string& name, const std::function<bool()>& take) {
     auto held = std::make_optional(mutex(other, name).acquire());
     auto waiting = in_background(take);

@@ -14,7 +14,7 @@ namespace {
 using testing::ElementsAre;
 using testing::IsEmpty;
 
-// What a candidate was told, in order.
+// The callbacks of a candidate, in order.
 class diary {
  public:
   candidate_options options() {
@@ -170,7 +170,7 @@ ROWLOCK_FOR_EACH_STORE(candidate_test);
 
 class candidate_clock_test : public virtual_client_test {
  protected:
-  // Runs what the executor is given until it has been given that many functions.
+  // Runs the executor's functions until the condition holds.
   bool run_until(const std::function<bool()>& condition) {
     return soon([&] {
       while (by_hand.size() > 0) by_hand.run_next();

@@ -1,4 +1,4 @@
-// A loss is notified whatever fails on the way, and whenever the hold becomes known.
+// The holder learns of a loss whatever fails on the way, and whenever the client learns of the hold.
 #include "client/client_test.hpp"
 #include "client/decisions.hpp"
 
@@ -7,10 +7,10 @@
 namespace rowlock::test {
 namespace {
 
-// No wake-ups: only a renewal shows that something changed.
+// The server sends no wake-ups: only a renewal shows that something has changed.
 class change_signal_test : public virtual_client_test {
  protected:
-  // What the test waits for must come within this time on the virtual clock.
+  // Whether the condition holds within this time on the virtual clock.
   bool within(std::chrono::milliseconds limit, const std::function<bool()>& condition) {
     for (auto passed = 0ms; passed < limit; passed += 50ms) {
       if (condition()) return true;
@@ -81,7 +81,7 @@ TEST_F(change_signal_test, of_a_force_before_its_delivery_reaches_the_hold) {
   const auto before = db.stats().renewals;
   advance(4s);
   ASSERT_TRUE(eventually([&] { return db.stats().renewals > before; }));
-  std::this_thread::sleep_for(20ms);  // the check that the renewal starts
+  std::this_thread::sleep_for(20ms);  // lets the check start that follows the renewal
   server->unblock();
   const hold lost = taken.take();
   EXPECT_TRUE(within(5s, [&] { return lost.stop_token().stop_requested(); }));
@@ -103,7 +103,7 @@ TEST_F(change_signal_test, of_a_force_before_their_delivery_reaches_holds_that_w
   server->unblock();
   const auto holds = taken.get();
   ASSERT_EQ(holds.size(), 2U);
-  // If the loss was noticed before the delivery, the lock was acquired again.
+  // If the loss was noticed before the hold was delivered, the lock was acquired again.
   const auto is_true = [&] { return !holds[0] || holder_of("a") == holds[0].id().to_string(); };
   EXPECT_TRUE(within(5s, is_true));
   EXPECT_TRUE(holds[1]);
@@ -150,7 +150,7 @@ TEST_F(outliving_hold_test, hears_of_a_request) {
 }
 
 TEST_F(outliving_hold_test, hears_of_a_reclaim) {
-  // Reclaims as another process does; this client would refuse to reclaim its own hold.
+  // Another client reclaims, because this one would refuse to reclaim its own hold.
   const auto other = server->open()->connect();
   const auto lease = model::lease_id::random();
   other->create_lease({lease, lease, "host", 1, "reclaims", 1h});
@@ -186,7 +186,7 @@ TEST_F(change_signal_test, what_the_database_refuses_for_good_is_reported_to_the
   EXPECT_EQ(code_of([&] { std::ignore = waiter.take(); }), errc::privilege);
 }
 
-// A client without a lease has no renewal to make, so nothing polls for its waiters.
+// A client without a lease makes no renewal, so nothing polls for its waiters.
 TEST_F(change_signal_test, what_the_database_refuses_to_a_client_without_a_lease_is_reported_to_the_waiters) {
   client waits = new_client(calm());
   const hold held = mutex(db, "a").acquire();
@@ -217,7 +217,7 @@ TEST_F(change_signal_test, a_waiter_whose_row_was_deleted_retries) {
   EXPECT_TRUE(waiter.take());
 }
 
-// Another connection of the same client grants before the waiter is where it can be found.
+// Another connection of the same client grants the lock before the waiter is registered.
 TEST_F(change_signal_test, a_grant_by_the_waiters_own_client_is_not_left_to_the_poll) {
   auto settings = calm();
   settings.poll_interval = 1h;

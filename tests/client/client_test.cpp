@@ -16,7 +16,7 @@ namespace {
 
 constexpr auto limit = 60s;
 
-// keep: what must live as long as the client's threads.
+// keep: an object that must live as long as the client's threads.
 std::shared_ptr<client_layer::engine> open_engine(std::shared_ptr<store::database> database,
                                                   const options& settings, client_layer::time_source& time,
                                                   std::shared_ptr<void> keep = {}) {
@@ -24,7 +24,8 @@ std::shared_ptr<client_layer::engine> open_engine(std::shared_ptr<store::databas
       [database = std::move(database), keep = std::move(keep)] { return database; }, settings, time));
 }
 
-// Closing waits for work that is delayed. On a clock that stands still that work would never come due.
+// Moves the clock while a client closes: close() waits for delayed work, which would never come due on a clock that
+// stands still.
 class clock_runner {
  public:
   clock_runner(std::shared_ptr<client_layer::engine> engine, virtual_time& time)
@@ -192,8 +193,8 @@ client virtual_client_test::new_client(const options& settings) {
 
 void virtual_client_test::advance(std::chrono::milliseconds by) {
   virtual_time::let_others_sleep();
-  // The database's clock moves first. A renewal in between then ends later there than here, which is
-  // harmless.
+  // The database's clock moves first. If a renewal comes in between, the lease then ends later in the database than in
+  // the client, which is harmless.
   server->advance(by);
   time.advance(by);
 }

@@ -1,5 +1,5 @@
-// Tests of the client layer through the public API: on every store with the machine's clock, and on the
-// memory store with a clock and faults that the test controls.
+// Tests of the client layer through the public API: on every store with the machine's clock, and on the memory store
+// with a clock and faults that the test controls.
 #pragma once
 
 #include "store/store.hpp"
@@ -26,7 +26,7 @@ namespace rowlock::test {
 
 using namespace std::chrono_literals;
 
-// Waits until the condition holds. False if it does not within a minute.
+// Waits until the condition holds. False if it does not hold within a minute.
 bool eventually(const std::function<bool()>& condition);
 
 // An acquire on a thread of its own. It is stopped if the test ends first.
@@ -46,21 +46,21 @@ class attempt {
   std::future<hold> result_;
 };
 
-// A client on the test's clock.
+// A client that uses the test's clock.
 client make_virtual_client(std::shared_ptr<store::database> database, const options& settings,
                            const std::shared_ptr<virtual_time>& time);
 
 // The code of the error that the call throws. The test fails if it throws none.
 std::optional<errc> code_of(const std::function<void()>& call);
 
-// For every store.
+// The fixture for tests that run on every store.
 class client_test : public testing::TestWithParam<std::string> {
  protected:
   client_test();
   ~client_test() override;
 
   static options patient();        // limits such as close_timeout suit a machine that is otherwise busy
-  static options slow_to_renew();  // so slowly that no test sees a renewal
+  static options slow_to_renew();  // renews so seldom that no test sees it
   static options quick_to_renew();
   client new_client(options settings = patient());
 
@@ -73,7 +73,7 @@ class client_test : public testing::TestWithParam<std::string> {
   model::lease_id lease_of(const std::string& name);
   fencing_token token_of(const std::string& name);
   void kill(const model::lease_id& lease);
-  attempt waiting(const client& db, const std::string& name);  // returns when it stands in the queue
+  attempt waiting(const client& db, const std::string& name);  // returns when the request stands in the queue
 
  private:
   std::unique_ptr<store_fixture> fixture_;
@@ -81,38 +81,39 @@ class client_test : public testing::TestWithParam<std::string> {
   std::unique_ptr<store::session> side_;
 };
 
-// For the memory store, where only the test moves the clock.
+// The fixture for tests on the memory store, where only the test moves the clock.
 class virtual_client_test : public testing::Test {
  private:
-  // A client whose close() has given up leaves threads that go on a little longer.
+  // The clock is shared: a client whose close() has given up leaves threads that go on a little longer.
   const std::shared_ptr<virtual_time> time_ = std::make_shared<virtual_time>();
   const std::shared_ptr<store::memory_server> server_ = store::memory_server::create();
   const std::shared_ptr<fault_plan> faults_ = fault_plan::of(server_);
 
  protected:
-  // Waits for the threads of clients that are closed.
+  // Waits for the threads of closed clients.
   ~virtual_client_test() override;
 
   static options calm();  // no sweeps; ttl 30 s, renewed every 10 s, margin 1 s
   client new_client(const options& settings = calm());
 
-  // Moves both clocks. What is due then happens on the client's threads.
+  // Moves both clocks. Whatever is due then happens on the client's threads.
   void advance(std::chrono::milliseconds by);
-  // Now the client's watchdog sleeps for a quarter of a second, unless it learns of a deadline that is nearer.
+  // Lets the client's watchdog fall asleep: it sleeps for a quarter of a second, unless it learns of an earlier
+  // deadline.
   void let_the_watchdog_sleep();
-  // Waits until the condition holds, and lets some milliseconds pass between two looks.
+  // Waits until the condition holds; between two looks it lets some milliseconds pass.
   bool soon(const std::function<bool()>& condition);
   // Lets renewal intervals pass, and waits for each renewal of the client.
   void pass_renewals(const client& db, int count = 1);
 
   std::size_t queued(const std::string& name) const;
-  std::string holder_of(const std::string& name) const;  // even if its lease is dead
+  std::string holder_of(const std::string& name) const;  // the hold's id, even if its lease is dead
   std::size_t leases() const { return server->snapshot().leases.size(); }
   attempt waiting(const client& db, const std::string& name);
 
-  // It has its lease, and gives up a close soon.
+  // A client that has its lease, and whose close() gives up soon.
   client new_impatient_client();
-  // A call that it has sent hangs until somebody was told of the close.
+  // Closes the client while a call that it has sent hangs, until is_told says that somebody was told of the close.
   void close_while_the_database_hangs(client& db, const std::function<bool()>& is_told);
 
   store::memory_server* const server = server_.get();

@@ -1,4 +1,4 @@
-// The end of a client.
+// The close of a client.
 #include "client/client_test.hpp"
 
 #include "support/background.hpp"
@@ -158,7 +158,7 @@ TEST_F(close_clock_test, is_bounded_when_the_database_hangs) {
   }));
   EXPECT_LE(time.now() - began, 5s);
   EXPECT_EQ(held.loss(), loss::closed);
-  // Its threads end by themselves once the database answers.
+  // The client's threads end by themselves once the database answers.
   faults.forget();
   EXPECT_TRUE(eventually([&] {
     server->unblock();
@@ -203,7 +203,7 @@ TEST_F(close_clock_test, leaves_no_place_of_a_waiter_that_is_asked_for_again) {
   const int edits = faults.count("edit");
   advance(8s);  // the hold has expired
   ASSERT_TRUE(soon([&] { return faults.count("edit") > edits; }));
-  time.advance(0s);  // until the request waits for its next try
+  time.advance(0s);  // until the request waits for its next attempt
   server->unlock_row("a");
   db.close();
   EXPECT_EQ(code_of([&] { std::ignore = asked.take(); }), errc::closed);

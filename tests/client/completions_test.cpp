@@ -17,7 +17,7 @@ class completions_test : public parts_test {
     begin();
   }
 
-  // A request as it is when the database has answered it.
+  // A request in the state in which the database has answered it.
   client_layer::acquire_ptr sent(const std::string& name, model::lock_kind kind = model::lock_kind::mutex) {
     auto made = asks(name, true, kind);
     made->lease = engine->keeper().lease();

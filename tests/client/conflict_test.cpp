@@ -1,18 +1,18 @@
-// A statement that the database rolls back because of another transaction is sent again. Its caller does not
-// notice.
+// When the database rolls back a statement because of another transaction, the client sends it again, and the caller
+// does not notice.
 #include "client/client_test.hpp"
 #include "client/raw_sql.hpp"
 
 namespace rowlock::test {
 namespace {
 
-// Triggers on rowlock's tables make up the conflicts. So no second transaction is needed, and a conflict
-// comes when the test wants it.
+// Triggers on rowlock's tables simulate the conflicts. So no second transaction is needed, and a conflict comes when
+// the test wants it.
 class conflict_test : public client_test {
  protected:
   void SetUp() override {
     if (is_postgres()) {
-      // A sequence does not go back when the statement is rolled back.
+      // A rollback of the statement does not set a sequence back.
       run("CREATE SEQUENCE @tries");
       run("CREATE TABLE @conflicts (error text NOT NULL, until bigint NOT NULL)");
       run("INSERT INTO @conflicts VALUES ('', 0)");
@@ -26,7 +26,7 @@ class conflict_test : public client_test {
           "  RETURN NEW; "
           "END $$");
     } else {
-      // Nor does the number of the next row.
+      // A rollback does not set the number of the next row back either.
       run("CREATE TABLE @tries (number BIGINT AUTO_INCREMENT PRIMARY KEY)");
       run("CREATE TABLE @conflicts (error INTEGER NOT NULL, until BIGINT NOT NULL)");
       run("INSERT INTO @conflicts VALUES (0, 0)");
@@ -46,7 +46,7 @@ class conflict_test : public client_test {
     }
   }
   void TearDown() override {
-    // Everything else goes with the tables.
+    // Everything else is dropped with the tables.
     if (is_postgres()) run("DROP SEQUENCE @tries");
   }
 
@@ -54,7 +54,7 @@ class conflict_test : public client_test {
     if (is_postgres()) return {"40001", "40P01"};
     return {"1205", "1213", "1020"};
   }
-  // Refuses this many of the next changes of a row.
+  // Refuses the next `times` changes of a row.
   void refuse(const std::string& error, int times) {
     const auto count = std::to_string(times);
     if (is_postgres()) {

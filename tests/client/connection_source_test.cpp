@@ -25,7 +25,7 @@ class connection_source_test : public testing::Test {
     source.close();
     faults->detach();
   }
-  // What database() throws when the user's source does this.
+  // What database() throws when the user's source calls this function.
   error failure_of(std::function<void()> does) {
     ask = std::move(does);
     try {

@@ -11,7 +11,7 @@ namespace {
 
 class counting_semaphore_test : public client_test {
  protected:
-  // Waits on a thread of its own; returns when it stands in the queue.
+  // Waits on a thread of its own; returns when the request stands in the queue.
   std::future<hold> enqueue(client on, std::int64_t permits, std::int64_t capacity = 4) {
     const auto before = queued("a");
     auto result = in_background(
@@ -287,7 +287,7 @@ TEST_P(counting_semaphore_test, many_threads_never_have_more_than_there_are) {
         for (int round = 0; round < 5; ++round) {
           hold held = wanted.acquire(permits);
           EXPECT_LE(inside += permits, 4);
-          std::ignore = wanted.available();  // takes a round trip, for others to come in
+          std::ignore = wanted.available();  // takes a round trip, so that others can come in between
           if (permits > 1) {
             inside -= permits - 1;
             wanted.release(held, permits - 1);
@@ -304,7 +304,7 @@ ROWLOCK_FOR_EACH_STORE(counting_semaphore_test);
 
 class semaphore_doubt_test : public virtual_client_test {
  protected:
-  // Lets time pass while a call is made that repeats itself.
+  // Makes a call that repeats its request, and lets time pass meanwhile.
   template <class Call>
   auto run(Call call) {
     auto made = in_background(call);
@@ -312,7 +312,7 @@ class semaphore_doubt_test : public virtual_client_test {
     return made.get();
   }
   model::lock_row row() const { return server->snapshot().locks.at("a").row; }
-  // Whether the call throws an error in doubt.
+  // Whether the call throws an error with outcome_unknown().
   static bool is_in_doubt(const std::function<void()>& call) {
     try {
       call();

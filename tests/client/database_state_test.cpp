@@ -1,4 +1,4 @@
-// Forced releases, crashes and fail-overs, as the holder learns of them.
+// How a holder learns of forced releases, crashes and fail-overs.
 #include "client/client_test.hpp"
 
 namespace rowlock::test {
@@ -34,7 +34,7 @@ TEST_P(database_state_test, a_hold_that_vanished_with_the_marker_is_gone) {
   const client db = new_client(quick_to_renew());
   const hold lost = mutex(db, "a").acquire();
   const hold kept = mutex(db, "b").acquire();
-  // As after a fail-over that lost the last commits: the lock's row is an older one, and the lease is there.
+  // The state after a fail-over that lost the last commits: the lock's row is an older one, and the lease exists.
   ASSERT_EQ(side()
                 .release(std::vector<store::release_item>{{"a", lease_of("a"), model::hold_id{lost.id()}}},
                          store::durability::durable)
@@ -90,7 +90,8 @@ TEST_F(fail_over_test, that_lost_commits_loses_their_holds_and_no_others) {
   EXPECT_GT(asked.take().token(), lost.token());
 }
 
-// The hold stands on its client's lease again, which is renewed: only its client can tell that it is nobody's.
+// The hold stands again on its client's lease, which is renewed, so only this client can notice that the hold is an
+// orphan.
 TEST_F(fail_over_test, that_lost_the_move_to_a_lease_of_its_own_loses_the_hold_and_frees_the_lock) {
   server->keep_history();
   const hold kept = mutex(db, "a").acquire();
@@ -132,7 +133,7 @@ TEST_F(fail_over_test, lengthens_leases_so_that_a_clock_that_is_ahead_kills_nobo
   server->fail_over("memory/2");
   server->advance(29s);  // the new server's clock
   client other = new_client();
-  // The other client's first lease refreshes the database state.
+  // The other client's first lease makes it read the database state again.
   const hold elsewhere = mutex(other, "b").acquire();
   server->advance(5s);
   EXPECT_FALSE(mutex(other, "a").try_acquire());

@@ -24,7 +24,7 @@ class deadlock_search_test : public virtual_client_test {
   std::unique_ptr<store::session> session_ = server->open()->connect();
 };
 
-// So a release that shares the worker waits for one name's read at most.
+// A release that shares the worker waits for the reading of one name at most.
 TEST_F(deadlock_search_test, reads_one_name_a_step) {
   const client db = new_client();
   const std::vector<std::string> names{"a", "b", "c"};

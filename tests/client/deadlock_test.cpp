@@ -1,4 +1,4 @@
-// Circles of waiters, found by the callers that ask for it and by the operator.
+// Circles of waiters, which callers find that asked for it, and operators.
 #include "client/client_test.hpp"
 
 #include "support/background.hpp"
@@ -19,7 +19,7 @@ class deadlock_test : public client_test {
 
   // A thread that acquires `first`, waits until both threads have theirs, and then acquires `second`.
   struct rival {
-    std::future<errc> result;  // internal: it got both
+    std::future<errc> result;  // errc::internal if it got both locks
   };
   rival begin(const client& on, const std::string& first, const std::string& second, bool looks, int& have,
               std::mutex& mutex_of_have) {
@@ -110,8 +110,8 @@ TEST_P(deadlock_test, the_operator_sees_who_waits_in_a_circle) {
       });
       const auto refused =
           code_of([&] { std::ignore = mutex(on, second).acquire({.stop = stop.get_token()}); });
-      // The hold is returned too: if it were freed here, it would be granted to the other, which might miss
-      // its stop.
+      // The thread returns its hold, too: if the hold were released here, the lock would be granted to the other
+      // thread, which might then miss its stop request.
       return std::pair{refused, std::move(one)};
     });
   };

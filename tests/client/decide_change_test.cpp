@@ -210,7 +210,7 @@ TEST(decide_request_test, asks_nobody_where_no_holder_lives) {
   }
 }
 
-// Who stands at a latch or a barrier waits; there is no hold to ask for.
+// Only waiters stand at a latch or a barrier; there is no hold whose release could be requested.
 TEST(decide_request_test, asks_nobody_at_a_latch_or_a_barrier) {
   for (const auto kind : {model::lock_kind::latch, model::lock_kind::barrier}) {
     const auto made = decide_request(view_builder{}.kind(kind).capacity(2).shared_by(me), "", 5s);
@@ -252,7 +252,8 @@ TEST(decide_set_data_test, of_a_permit_is_written_beside_it) {
   EXPECT_TRUE(made.change.durable);
 }
 
-// The guard of a permit locks the row that is written; an edit of a lock whose exclusive hold is guarded may write.
+// The guard of a permit locks the row that set_data writes. The guard of an exclusive hold does not, so there an edit
+// may write.
 TEST(decide_set_data_test, waits_for_the_guard_of_a_permit) {
   EXPECT_EQ(decide_set_data(a_semaphore(5).shared_by(me).guarded(), me.hold, "x").outcome.result,
             what::guarded);

@@ -63,7 +63,7 @@ TEST(decide_latch_test, the_same_count_counts_once) {
   EXPECT_TRUE(made.change.empty());
 }
 
-// An earlier try would have got the token 8.
+// An earlier attempt would have got the token 8.
 TEST(decide_latch_test, a_count_that_was_tried_before_is_made_if_it_was_not_then) {
   const auto again = [](const store::lock_view& view) { return count_down(view, 1, me.hold, 8); };
   EXPECT_EQ(again(a_latch(3)).change.row->in_use, 1) << "nobody has had that token";
@@ -79,7 +79,7 @@ TEST(decide_latch_test, a_count_that_was_tried_before_a_reset_is_in_doubt) {
   for (const bool counted_anew : {false, true}) {
     if (counted_anew) {
       view.permits.push_back({{first.hold, {}, 1, ++view.row.token}, {}});
-      view.row.in_use = 1;  // so the latch is open, and one more would be too many
+      view.row.in_use = 1;  // so the latch is open, and one more count would be too many
     }
     const auto made = count_down(view, 1, me.hold, 8);
     EXPECT_EQ(made.outcome.result, what::in_doubt);

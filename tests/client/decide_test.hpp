@@ -1,4 +1,4 @@
-// What the tests of single decisions share: locks to decide about, and the parties.
+// The locks and the parties that the tests of single decisions share.
 #pragma once
 
 #include "client/lock_views.hpp"

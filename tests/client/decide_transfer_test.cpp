@@ -1,4 +1,4 @@
-// Decisions about holds that go from one process to another.
+// Decisions about holds that move from one process to another.
 #include "client/decide_test.hpp"
 
 namespace rowlock::test {
@@ -59,7 +59,7 @@ TEST(decide_adopt_test, takes_nothing_that_stands_elsewhere_or_not_at_all) {
   EXPECT_EQ(adopted(a_lock().held_by(first), me.hold, first.lease), what::absent);
 }
 
-// The guard's transaction holds the row of the permit, or relies on the exclusive hold.
+// The guarded transaction has locked the row of the permit, or relies on the exclusive hold.
 TEST(decide_adopt_test, leaves_what_a_guarded_transaction_relies_on) {
   EXPECT_EQ(decide_adopt(a_lock().held_by(me).guarded(), me.hold, me.lease, heir).outcome.result,
             what::guarded);

@@ -1,5 +1,5 @@
-// Long random sequences of decisions about shared and exclusive holds, applied to one lock. They check what
-// must hold after each decision (I1, I2, I9), and that nobody waits who could be granted.
+// Long random sequences of decisions about shared and exclusive holds, applied to one lock. After each decision the
+// test checks I1, I2 and I9, and that no waiter waits that could be granted.
 #include "client/lock_table.hpp"
 
 #include <gtest/gtest.h>
@@ -20,7 +20,7 @@ class decisions_shared_test : public testing::TestWithParam<unsigned> {
 
   bool counted() const { return GetParam() % 2 == 0; }
 
-  // Decides until the request is settled, and does what each answer demands, as a worker does.
+  // Decides until the request is settled, and after each decision does what a worker would do.
   what settle(const party& who, const std::function<decision(const store::lock_view&)>& decide,
               bool trusts_in_use = false) {
     for (int round = 0; round < 200; ++round) {
@@ -30,7 +30,7 @@ class decisions_shared_test : public testing::TestWithParam<unsigned> {
       if (testing::Test::HasFatalFailure()) return what::busy;
       std::vector<hold_id> next;
       for (const auto& granted : made.outcome.next) next.push_back(granted.waiter.hold);
-      // A party that is granted by its own request learns that from the answer, not as a waiter.
+      // If a party's own request grants it the lock, the party learns that from the answer, not as a waiter.
       if (std::find(next.begin(), next.end(), who.hold) == next.end()) std::erase(waited, who.hold);
       waited.resize(std::min(waited.size(), next.size()));
       EXPECT_EQ(next, waited) << "I9";
@@ -80,11 +80,11 @@ TEST_P(decisions_shared_test, keep_the_capacity_tokens_and_order_and_leave_nobod
     const auto thrown = random() % 100;
     if (thrown < 45) {
       const auto result = settle(who, [&](const auto& view) { return ask(view, who, thrown < 35); });
-      // A request may enter a queue that is longer than what was read. The sweep that follows may grant it.
+      // A request may enter a queue that is longer than what was read. The sweep after it may grant the request.
       ASSERT_EQ(result == what::granted || result == what::queued, lock.holds(who) || lock.queued(who));
       ASSERT_TRUE(result != what::granted || lock.holds(who));
     } else if (thrown < 78) {
-      // Of a hold, it may know no other; a place in the queue is left with all in view.
+      // To release a hold, the decision need not know other holds; to leave the queue, it must see all of them.
       const bool trusts = lock.holds(who) && thrown % 2 == 0;
       settle(
           who, [&](const auto& view) { return client_layer::decide_release(view, {who.hold}, no_skew); },

@@ -1,4 +1,4 @@
-// Long random sequences of decisions, applied to one lock: what must hold after each of them (I1, I2, I9).
+// Long random sequences of decisions, applied to one lock. After each decision the test checks I1, I2 and I9.
 #include "client/lock_table.hpp"
 
 #include <gtest/gtest.h>
@@ -12,7 +12,7 @@ namespace {
 
 class decisions_test : public testing::TestWithParam<unsigned> {
  protected:
-  // Decides until the request is settled, and does what each answer demands, as a worker does.
+  // Decides until the request is settled, and after each decision does what a worker would do.
   template <class Decide>
   what settle(const party& who, Decide decide) {
     for (int round = 0; round < 200; ++round) {

@@ -1,4 +1,4 @@
-// A process that has no file descriptor left cannot connect now; it can later.
+// A process that has no file descriptor left cannot connect until it has one again.
 #include "client/client_test.hpp"
 
 #include <fcntl.h>
@@ -10,7 +10,7 @@
 namespace rowlock::test {
 namespace {
 
-// While it lives, this process can open that many files more.
+// While the object lives, this process can open that many more files.
 class room_for_files {
  public:
   explicit room_for_files(std::size_t count) {

@@ -24,7 +24,7 @@ class detached_threads_test : public testing::Test {
     std::promise<void> gone;
     ~owner() { gone.set_value(); }
   };
-  // Starts a thread that goes on until the test lets it end.
+  // Starts a thread that runs until the test lets it end.
   void start() {
     owned->threads.start(
         "rowlock-detach", [may_end = std::shared_future{end.get_future()}] { may_end.wait(); }, owned);

@@ -11,7 +11,7 @@
 namespace rowlock::test {
 namespace {
 
-// Stands for name resolution, which nothing can interrupt.
+// Stands in for name resolution, which nothing can interrupt.
 class deaf_database final : public store::database {
  public:
   explicit deaf_database(std::shared_ptr<store::database> real) : real_(std::move(real)) {}
@@ -136,7 +136,7 @@ TEST_F(dialer_test, may_go_before_an_attempt_that_it_has_left_behind) {
   EXPECT_NE(dialing().get(), nullptr);
 }
 
-// The same through a whole client.
+// The same hanging attempts, made by a whole client.
 class deaf_connect_test : public virtual_client_test {
  protected:
   template <class Answer>
@@ -150,7 +150,7 @@ class deaf_connect_test : public virtual_client_test {
   client make(const options& settings) {
     return make_virtual_client(deaf, settings, std::shared_ptr<virtual_time>{std::shared_ptr<void>{}, &time});
   }
-  // The clock belongs to the test, so every thread that reads it must have gone.
+  // The clock belongs to the test, so every thread that reads it must have ended.
   void expect_nothing_left() {
     EXPECT_TRUE(eventually([&] { return server->sessions() == 0 && deaf.use_count() == 1; }));
   }

@@ -1,4 +1,4 @@
-// Where a commit can be read before it is on disk, a grant that was only read counts once it is on disk (I8).
+// On databases that show a commit before it is on disk, a grant that was only read counts once it is on disk (I8).
 #include "client/client_test.hpp"
 
 #include "support/background.hpp"
@@ -12,7 +12,7 @@ class durable_read_test : public virtual_client_test {
  protected:
   durable_read_test() { server->show_commits_early(); }
 
-  // On a thread of its own, while time passes.
+  // Calls the function on a thread of its own, while time passes.
   template <class Call>
   auto run(Call call) {
     auto running = in_background(std::move(call));

@@ -95,7 +95,7 @@ TEST_P(election_test, a_new_term_begins_without_a_value) {
 TEST_P(election_test, who_has_lost_the_office_proclaims_nothing) {
   auto office = here.campaign();
   office.proclaim("mine");
-  // The database knows before the leader does.
+  // The database knows of the end of the lease before the leader does.
   kill(lease_of("scheduler"));
   EXPECT_EQ(code_of([&] { office.proclaim("still mine"); }), errc::hold_lost);
   auto successor = there.campaign();
@@ -121,7 +121,7 @@ TEST_P(election_test, a_change_is_seen_by_who_waits_for_it) {
 TEST_P(election_test, a_change_wakes_who_waits_for_it) {
   auto never = patient();
   never.poll_interval = 1h;
-  // Except on a store that sends no wake-ups.
+  // The onlooker never polls, except on a store that sends no wake-ups.
   const client onlooker = new_client(has_mysql_dialect(GetParam()) ? observing() : never);
   election seen_from_afar{onlooker, "scheduler"};
   auto waits = waits_for_change(seen_from_afar, {});

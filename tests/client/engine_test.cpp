@@ -39,7 +39,7 @@ std::vector<task> rowlock_tasks() {
   return found;
 }
 
-// How many began after those. An earlier test's client may have threads that are about to end.
+// How many threads of rowlock began after those: an earlier test's client may have threads that are about to end.
 std::size_t tasks_besides(const std::vector<task>& earlier) {
   std::set<std::string> known;
   for (const auto& one : earlier) known.insert(one.id);
@@ -94,17 +94,17 @@ TEST_P(engine_test, in_a_forked_child_every_call_says_so_and_the_parent_keeps_it
   const candidate leader{[](rowlock::task next) { next(); },
                          election(*db, "g"),
                          {.elected = [](term&, const std::stop_token&) {}}};
-  // With this the parent has all of its threads.
+  // With this call the parent has all of its threads.
   const executor directly = [](rowlock::task next) { next(); };
   std::promise<void> told;
   acquire_async(directly, mutex(*db, "h"), [&](const acquired&) { told.set_value(); });
   told.get_future().wait();
-  // A sanitizer's allocator stays locked in the child if another thread is in it at this moment.
+  // If another thread were in a sanitizer's allocator at this moment, the allocator would stay locked in the child.
   virtual_time::let_others_sleep();
   const pid_t child = ::fork();
   ASSERT_GE(child, 0);
   if (child == 0) {
-    // A call that is not refused may wait for ever.
+    // A call that is wrongly not refused may wait for ever.
     ::alarm(60);
     // The child uses nothing of GoogleTest: it only returns which check failed.
     int failed = 0;
@@ -115,7 +115,8 @@ TEST_P(engine_test, in_a_forked_child_every_call_says_so_and_the_parent_keeps_it
         call();
         failed = number;
       } catch (const error& thrown) {
-        // Thrown before the call does anything else: it might wait for a mutex that nobody unlocks in the child.
+        // The error is thrown before the call does anything else: the call might wait for a mutex that nobody unlocks
+        // in the child.
         const bool at_once = std::string_view{thrown.what()}.starts_with("this client was made by process");
         if (thrown.code() != errc::forked || !at_once) failed = number;
       }
@@ -255,7 +256,7 @@ TEST_P(engine_test, logs_through_the_callers_function_and_survives_one_that_thro
 
 ROWLOCK_FOR_EACH_STORE(engine_test);
 
-// While it lives, this process can start this many threads and no more: its memory has no room for another
+// While the object lives, this process can start this many threads and no more: its memory has no room for another
 // stack.
 class room_for_threads {
  public:
@@ -312,7 +313,7 @@ TEST_F(missing_thread_test, is_an_error_and_is_started_by_the_next_call) {
   {
     const client db = new_client_with_a_log();
     mutex(db, "a").acquire().release();
-    // A thread that connects has its maker's name at first.
+    // A thread that connects has the name of the thread that started it at first.
     ASSERT_TRUE(eventually([&] { return (all = threads()).size() == 6; })) << testing::PrintToString(all);
   }
   for (std::size_t room = 0; room < all.size(); ++room) {
@@ -331,7 +332,7 @@ TEST_F(missing_thread_test, is_an_error_and_is_started_by_the_next_call) {
   }
 }
 
-// Connections that answer nothing, as behind a firewall that drops packets.
+// Connections on which nothing answers, as behind a firewall that drops packets.
 class black_hole_test : public virtual_client_test {
  protected:
   client db = new_client();

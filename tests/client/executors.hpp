@@ -1,4 +1,4 @@
-// The executors of the tests of async.hpp, and a coroutine.
+// Executors for the tests of async.hpp, and a coroutine.
 #pragma once
 
 #include "client/client_test.hpp"
@@ -18,8 +18,8 @@
 
 namespace rowlock::test {
 
-// Keeps its tasks until the test runs them in the test's thread. A client's thread may still give it one when the test is
-// over: that one is dropped.
+// Keeps its tasks until the test runs them in the test's thread. A client's thread may add a task when the test is
+// over: that task is dropped.
 class hand_executor {
  public:
   hand_executor() = default;

@@ -143,7 +143,8 @@ TEST_F(explicit_ttl_clock_test, an_answer_that_comes_after_its_end_is_no_grant) 
   EXPECT_NE(taken.take().id().to_string(), first) << "it was acquired again";
 }
 
-// The move has happened and its answer is lost, and so is the client's lease. Nothing else would end the hold for an hour.
+// The move has happened and its answer is lost, and so is the client's lease. Nothing else would end the hold for an
+// hour.
 class explicit_ttl_doubt_test : public virtual_client_test {
  protected:
   explicit_ttl_doubt_test() { mutex(db, "a").acquire().release(); }

@@ -126,7 +126,8 @@ TEST_F(fast_path_test, withdraws_what_may_be_stored_and_nobody_wants_any_more) {
   EXPECT_EQ(withdrawn.front()->hold, asked->hold);
 }
 
-// What the old lease may have got dies with it, so its id must not be taken for the new request's (I7).
+// The old lease may have been granted the lock, which ends with that lease. So its id must not be taken for the new
+// request's (I7).
 TEST_F(fast_path_test, on_a_new_lease_a_request_begins_anew) {
   auto work = batch_of(asks("a"));
   const auto asked = work.acquires.front();

@@ -10,7 +10,7 @@ namespace {
 class force_release_test : public virtual_client_test {
  protected:
   client_layer::engine& engine() { return *primitives::access::engine(db); }
-  // Calls it in a thread of its own, and lets time pass until it has returned.
+  // Calls the function in a thread of its own, and lets time pass until it has returned.
   template <class Call>
   release_result in_time(Call call) {
     auto called = in_background(call);

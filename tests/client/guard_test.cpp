@@ -31,12 +31,13 @@ class guard_test : public client_test {
     all.emplace_back("START TRANSACTION WITH CONSISTENT SNAPSHOT");
     return all;
   }
-  // What a transaction that begins so has read, nobody else can write before it ends.
+  // Whether a transaction that begins in this way locks what it reads, so that nobody else can write that before its
+  // end.
   bool reads_with_locks(const std::string& begin) const {
     if (is_sqlite()) return begin != "BEGIN DEFERRED";
     return has_mysql_dialect(GetParam()) && begin.find("SERIALIZABLE") != std::string::npos;
   }
-  // For a connection that takes text alone.
+  // The statement with literals, for a connection that takes text alone.
   static std::string with_parameters(const guard_statement& statement) {
     auto text = statement.sql;
     const auto put = [&](std::size_t at, std::size_t size, std::size_t i) {
@@ -80,7 +81,8 @@ TEST_P(guard_test, refuses_after_a_forced_release_that_the_holder_has_not_notice
   for (const auto& begin : beginnings()) {
     SCOPED_TRACE(begin);
     const hold lost = mutex(slow, "a").acquire();
-    // The statement itself: where the object knows by now, the guard would say so without asking.
+    // The test sends the statement itself, because guard() would refuse without asking the database if the hold knew of
+    // its loss.
     const auto statement = with_parameters(lost.guard_statement());
     ASSERT_TRUE(admin{db}.release("a"));
     app->run(begin);
@@ -91,7 +93,7 @@ TEST_P(guard_test, refuses_after_a_forced_release_that_the_holder_has_not_notice
   EXPECT_EQ(balance(), 100);
 }
 
-// The client may notice the loss first; then the guard would refuse without asking the database, so it is tried again.
+// The client may notice the loss first; then the guard refuses without asking the database, so the test tries again.
 TEST_P(guard_test, refuses_after_another_took_over) {
   for (const auto& begin : beginnings()) {
     SCOPED_TRACE(begin);
@@ -136,7 +138,7 @@ TEST_P(guard_test, keeps_the_data_of_its_hold_as_it_is_until_the_transaction_end
   }
 }
 
-// After an upgrade or a downgrade in doubt, the client knows neither whether it was executed nor that it was not.
+// After an upgrade or a downgrade in doubt, the client does not know whether the change was executed.
 TEST_P(guard_test, proves_a_hold_whose_mode_is_in_doubt_as_the_database_has_it) {
   auto settings = patient();
   settings.close_timeout = 2s;
@@ -154,7 +156,7 @@ TEST_P(guard_test, proves_a_hold_whose_mode_is_in_doubt_as_the_database_has_it) 
       }
       pay(1);
       app->run("COMMIT");
-      // The release that was kept writes the row, too, which a transaction with a snapshot would not bear.
+      // The delayed release writes the row, too, which a transaction with an older snapshot would not tolerate.
       ASSERT_TRUE(is_sqlite() || eventually([&] { return !is_held("c"); }));
     }
   }
@@ -176,13 +178,13 @@ TEST_P(guard_test, outside_of_a_transaction_is_refused) {
   EXPECT_EQ(code_of([&] { app->guard(held); }), errc::invalid_argument);
 }
 
-// Two withdrawals, each reading the balance and writing it back. The second one began, and so took its
-// snapshot, before it had the lock: it must not write what it read (90 where 50 is right).
+// Two withdrawals each read the balance and write it back. The second one began, and so took its snapshot, before it
+// had the lock: it must not write what it read (90 where 50 is right).
 TEST_P(guard_test, never_lets_an_old_snapshot_write) {
   for (const auto& begin : beginnings()) {
     SCOPED_TRACE(begin);
     app->run("UPDATE " + account + " SET balance = 100");
-    if (reads_with_locks(begin)) continue;  // the first could not have written
+    if (reads_with_locks(begin)) continue;  // the first withdrawal could not have written
     const auto second = open_raw_sql(fixture());
     second->run(begin);
     const int stale = std::stoi(second->value("SELECT balance FROM " + account));

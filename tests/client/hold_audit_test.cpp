@@ -13,14 +13,14 @@ using testing::IsEmpty;
 class hold_audit_test : public parts_test {
  protected:
   hold_audit_test() {
-    notifier.stop();  // so that it notifies in this thread
+    notifier.stop();  // lets the notifier run in this thread
     own->confirm(time.now(), {});
     side->create_lease({own->id(), own->id(), "host", 1, "the process", 30s});
     audit.begin(own->id(), side->read_database_state());
   }
   ~hold_audit_test() override { holds.remove(holds.all()); }
 
-  // It stands in the database, too.
+  // A hold that stands in the database, too.
   hold_ptr held(const std::string& name) { return held(name, own); }
   hold_ptr held(const std::string& name, const std::shared_ptr<client_layer::lease>& lease) {
     auto hold = unstored(name, lease);
@@ -43,7 +43,7 @@ class hold_audit_test : public parts_test {
     const auto sent_at = time.now();
     audit.on_renewal(side->renew(std::vector{own->id()}), sent_at);
   }
-  // Takes all steps that are due. True: one of them wants a renewal.
+  // Takes all steps that are due. Returns true if one of them wants a renewal.
   bool step() {
     bool wants_renewal = false;
     while (audit.next() <= time.now()) wants_renewal = audit.step() || wants_renewal;
@@ -180,7 +180,7 @@ TEST_F(hold_audit_test, what_a_renewal_has_shown_is_remembered_until_its_check_s
   EXPECT_EQ(hold->loss(), loss::forced);
 }
 
-// Without a notice the reason is not known: the next renewal tells whether the database changed.
+// Without a notice the reason of the loss is unknown: the next renewal shows whether the database has changed.
 TEST_F(hold_audit_test, a_missing_hold_without_news_asks_for_a_renewal_before_it_is_lost) {
   const auto hold = held("a");
   server->delete_lock("a");
@@ -242,7 +242,7 @@ TEST_F(hold_audit_test, a_release_request_reaches_the_hold_with_its_reason) {
   EXPECT_TRUE(holds.contains(hold->id())) << "nothing is lost";
 }
 
-// No lease of this process receives notices about it any more.
+// The process has no lease any more that could receive notices about this hold.
 TEST_F(hold_audit_test, a_hold_that_has_outlived_its_process_lease_is_looked_up_every_poll_interval) {
   const auto explicit_ttl =
       std::make_shared<client_layer::lease>(model::lease_id::random(), 1h, false, process);

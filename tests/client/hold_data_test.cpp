@@ -1,4 +1,4 @@
-// The text that a holder attaches to its hold: who sees it, when it stays, and when it is gone.
+// The data of a hold: who sees it, when it stays, and when it is gone.
 #include "client/hold_data.hpp"
 
 #include "client/client_test.hpp"
@@ -22,7 +22,7 @@ TEST(hold_data_of_a_token_test, is_read_under_the_token_that_it_was_written_with
 
 class hold_data_client_test : public client_test {
  protected:
-  // What everybody sees beside the only holder.
+  // The data that everybody sees beside the only holder.
   std::string data(const std::string& name) {
     const auto seen = admin{other}.show(name).value();
     EXPECT_EQ(seen.holders.size(), 1U);
@@ -34,7 +34,7 @@ class hold_data_client_test : public client_test {
     for (const auto& one : seen.holders) all.push_back(one.data);
     return all;
   }
-  // What a program of an older version writes: it knows nothing of the data of a permit.
+  // Edits as a program of an older version does, which knows nothing of the data of a permit.
   void edit_as_an_older_version(const std::string& name,
                                 const std::function<store::lock_change(const store::lock_view&)>& decide) {
     const store::edit_request request{name, {}, decide};
@@ -100,7 +100,7 @@ TEST_P(hold_data_client_test, who_holds_nothing_says_nothing) {
   over.release();
   EXPECT_EQ(refused(over), errc::hold_lost);
 
-  // Taken away before the holder knows.
+  // The hold was taken away before the holder knows.
   const hold forced = mutex(db, "a").acquire();
   forced.set_data("mine");
   ASSERT_TRUE(admin{other}.release("a"));
@@ -180,7 +180,7 @@ TEST_P(hold_data_client_test, who_reclaims_a_hold_begins_without) {
   const hold permit = counting_semaphore(db, "s", 5).acquire();
   for (const auto* old : {&held, &permit}) {
     old->set_data("what the dead did");
-    // As another process does it, which cannot know that this one lives.
+    // Reclaims as another process does, which cannot know that this process lives.
     const auto lease = side().show(old->name())->holders.at(0).lease.id;
     const auto mine = client_layer::reclaim(
         *primitives::access::engine(other),
@@ -253,7 +253,7 @@ TEST_P(hold_data_client_test, a_history_does_not_tell_it) {
   EXPECT_EQ(data("s"), "two");
 }
 
-// Programs of an older version write no data, and so never the old text for a new hold.
+// Programs of an older version write no data, and so must never make the old text appear beside a new hold.
 TEST_P(hold_data_client_test, an_older_version_shows_nothing_that_is_over) {
   hold held = shared_mutex(db, "c").acquire();
   held.set_data("old");
@@ -343,7 +343,7 @@ TEST_F(hold_data_doubt_test, a_downgrade_an_upgrade_and_an_adoption_whose_answer
   EXPECT_EQ(data("c"), "mine");
 }
 
-// A text that arrives when the hold is over is not the next holder's.
+// A text that arrives after the end of its hold must not appear beside the next holder.
 TEST_F(hold_data_doubt_test, a_late_text_is_not_written_beside_the_next_holder) {
   const hold held = mutex(db, "a").acquire();
   const auto hung = faults.count("edit");

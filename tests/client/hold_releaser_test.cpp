@@ -25,7 +25,7 @@ class hold_releaser_test : public parts_test {
     EXPECT_TRUE(engine->holds().add(hold, engine->holds().checks()));
     return hold;
   }
-  // It stands in the database, too.
+  // A hold that stands in the database, too.
   hold_ptr stored(const std::string& name) {
     auto hold = held(name);
     grant(hold);
@@ -165,7 +165,7 @@ TEST_F(hold_releaser_test, several_go_in_one_batch_and_each_gets_its_own_result)
               ElementsAre(release_result::released, release_result::lost, release_result::lost));
 }
 
-// A destructor must not wait for each of many holds.
+// A destructor of many holds must not wait for each of them separately.
 TEST_F(hold_releaser_test, in_an_outage_all_callers_share_one_deadline) {
   engine->keeper().slot().close();
   const auto timeout = shared().settings.close_timeout;

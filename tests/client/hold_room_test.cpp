@@ -35,7 +35,7 @@ TEST(hold_room_test, is_freed_once) {
   EXPECT_EQ(room.taken(), 0U);
 }
 
-// Its request is answered while another one asks for room.
+// The request for this hold is answered while another request asks for room.
 TEST(hold_room_test, counts_a_hold_that_becomes_present_meanwhile) {
   const hold_room room;
   auto under_way = take(room, 1, 0, 1);

@@ -19,7 +19,7 @@ class hold_state_test : public testing::Test {
   hold_state_test() { own->confirm(time.now(), {}); }
 
   virtual_time time;
-  // It never connects: a hold asks it for the time alone.
+  // The engine never connects: a hold asks it only for the time.
   const std::shared_ptr<client_layer::engine> engine =
       std::make_shared<client_layer::engine>(client_layer::database_source{}, options{}, time);
   const model::lease_id process = model::lease_id::random();
@@ -46,7 +46,7 @@ TEST_F(hold_state_test, is_valid_until_its_leases_deadline_and_then_lost) {
   EXPECT_EQ(hold.loss(), loss::expired) << "although nobody has marked it";
 }
 
-// The answer to a renewal may come just when somebody was told that the hold is over, as by its guard.
+// The answer to a renewal may come just after somebody, such as the guard, was told that the hold is over.
 TEST_F(hold_state_test, that_has_said_it_is_over_is_never_valid_again) {
   time.advance(30s);
   EXPECT_TRUE(own->confirm(time.now() - 20s, {})) << "nobody has asked yet";

@@ -34,7 +34,7 @@ TEST_P(hold_test, moves_and_leaves_nothing_behind) {
   hold first = mutex(db, "a").acquire();
   const auto id = first.id();
   hold second{std::move(first)};
-  EXPECT_FALSE(first);  // NOLINT: what is left is specified
+  EXPECT_FALSE(first);  // NOLINT: the state of a moved-from hold is specified
   EXPECT_EQ(first.release(), release_result::lost);
   EXPECT_EQ(second.id(), id);
   EXPECT_TRUE(second);
@@ -80,7 +80,8 @@ TEST_P(hold_test, release_does_not_stop_its_stop_token) {
 }
 
 TEST_P(hold_test, forced_away_says_so_at_once_and_releases_nothing) {
-  // Long before its lease is renewed for the first time; except on a store that is not polled while nobody waits.
+  // The loss must show long before the lease is renewed for the first time, except on a store that is not polled while
+  // nobody waits.
   const client slow = new_client(has_mysql_dialect(GetParam()) ? quick_to_renew() : slow_to_renew());
   hold held = mutex(slow, "a").acquire();
   const auto stop = held.stop_token();
@@ -163,7 +164,7 @@ TEST_P(hold_test, ends_its_client_in_a_callback_of_its_own_loss) {
   std::promise<void> ended;
   std::optional<std::stop_callback<std::function<void()>>> on_loss;
   on_loss.emplace(held->stop_token(), [&] {
-    held.reset();  // on a thread of the client that this closes
+    held.reset();  // on a thread of the client, which the last hold closes
     ended.set_value();
   });
   EXPECT_TRUE(admin{db}.release("a"));
@@ -207,7 +208,7 @@ TEST_F(hold_clock_test, released_while_the_database_is_gone_is_unknown_and_done_
   hold held = mutex(other, "b").acquire();
   faults.cut(true);
   auto released = in_background([&] { return held.release(); });
-  // Its statement fails and the connection with it; then the caller's patience ends.
+  // The release's statement fails, and its connection with it; then the caller's limit ends.
   ASSERT_TRUE(eventually([&] {
     time.advance(50ms);
     return released.wait_for(1ms) == std::future_status::ready;

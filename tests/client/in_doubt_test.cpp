@@ -1,4 +1,4 @@
-// Lost answers, broken connections, and statements that a server executes after all (I6, I7, I8).
+// Lost answers, broken connections, and statements that a server executes late (I6, I7, I8).
 #include "client/client_test.hpp"
 
 #include "support/background.hpp"
@@ -278,7 +278,7 @@ TEST_F(doubt_test, a_ghost_belongs_to_the_client_and_no_worker_goes_around_it) {
     attempt asked{other, "a"};
     ASSERT_TRUE(soon([&] { return faults.count("end_ghost") >= asked_for + 3; }));
     EXPECT_FALSE(asked.is_over());
-    // The ghost acts this late, and yet its grant is the caller's.
+    // The ghost executes the request this late, and yet the grant is the caller's.
     server->run_ghosts();
     const auto granted = holder_of("a");
     EXPECT_NE(granted, "") << "the lock was free for it";
@@ -324,7 +324,7 @@ TEST_F(doubt_test, a_ghost_whose_caller_has_given_up_is_ended_before_anything_is
     const std::string name = shared ? "s" : "a";
     server->name_backends();
     auto settings = calm();
-    settings.connections = 3;  // so that releases go on another connection than acquires
+    settings.connections = 3;  // sends releases on another connection than acquires
     client other = new_client(settings);
     shared_mutex lock{other, "s"};
     lock.acquire_shared().release();
@@ -367,8 +367,7 @@ TEST_F(doubt_test, a_release_that_is_known_to_be_on_disk_is_not_sent_again) {
   const auto edits = faults.count("edit");
   server->crash();
   pass_renewals(db);
-  // The client's connections are gone, so this request takes the slow path, behind any release that would be
-  // sent again.
+  // The client's connections are gone, so this request takes the slow path, after any release that would be sent again.
   attempt asked{db, "a"};
   take(asked).release();
   expect_free_soon();

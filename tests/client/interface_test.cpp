@@ -1,5 +1,5 @@
-// The shape of the public interface: the same verbs everywhere, with every duration and clock, and one empty
-// state. tests/package/run checks what the compiler warns of.
+// The shape of the public interface: the same verbs everywhere, with every duration and clock, and one empty state.
+// tests/package/run checks the compiler's warnings.
 #include "client/client_test.hpp"
 #include "client/settings.hpp"
 
@@ -21,7 +21,7 @@ constexpr bool move_only = (!std::is_copy_constructible_v<Classes> && ...) &&
 static_assert(move_only<mutex, recursive_mutex, shared_mutex, recursive_shared_mutex, counting_semaphore,
                         latch, barrier, election, quorum_mutex, candidate, migrator>);
 static_assert(move_only<hold, term, hold_set, quorum_hold, rowlock::task>);
-// A part of a lock cannot be moved away from it.
+// The base class of a lock cannot be moved away from it.
 static_assert(!std::is_move_constructible_v<exclusive_lock> && !std::is_move_assignable_v<exclusive_lock>);
 
 class interface_test : public virtual_client_test {

@@ -18,7 +18,7 @@ class joint_acquire_test : public virtual_client_test {
   using holds = std::vector<client_layer::hold_ptr>;
 
   joint_acquire_test() {
-    // The names exist, and the client has its lease.
+    // Makes the names, and the client's lease.
     for (const auto* name : {"a", "b", "c"}) mutex(db, name).acquire().release();
   }
   ~joint_acquire_test() override {
@@ -33,7 +33,7 @@ class joint_acquire_test : public virtual_client_test {
     for (const auto& name : names) all.push_back({{name}});
     return all;
   }
-  // Calls it in a thread of its own.
+  // Acquires in a thread of its own.
   std::future<holds> acquiring(const std::vector<std::string>& names,
                                const client_layer::wait_limit& how_long = {},
                                const acquire_options& how = {}) {
@@ -76,7 +76,7 @@ TEST_F(joint_acquire_test, without_waiting_takes_all_or_none) {
   EXPECT_EQ(queued("b"), 0U);
 }
 
-// Two callers that wait hold only names before those that they wait for, so they do not wait for each other.
+// Two callers that wait hold only names that precede the ones they wait for, so they do not wait for each other.
 TEST_F(joint_acquire_test, waits_for_the_first_that_is_held_and_takes_none_behind_it) {
   hold held = mutex(rival, "b").acquire();
   auto call = acquiring({"a", "b", "c"});
@@ -105,7 +105,7 @@ TEST_F(joint_acquire_test, a_time_that_is_up_leaves_nothing) {
   EXPECT_TRUE(nothing_is_held());
 }
 
-// The holder's lease is over, and cannot be killed while its guarded transaction is open.
+// The holder's lease has expired, and cannot be killed while the holder's guarded transaction is open.
 TEST_F(joint_acquire_test, asks_a_guarded_lock_of_the_dead_no_more_often_than_one_lock_does) {
   const hold held = mutex(rival, "b").acquire();
   ASSERT_TRUE(server->guard("b", model::hold_id{held.id()}));
@@ -117,8 +117,8 @@ TEST_F(joint_acquire_test, asks_a_guarded_lock_of_the_dead_no_more_often_than_on
   EXPECT_TRUE(nothing_is_held());
 }
 
-// A rival's transaction has the row of the lease that is over. Until it ends, each edit says that the lease must be
-// killed first. The clock stands still, so a pause lasts until the test moves it.
+// A rival's transaction has locked the row of the expired lease. Until that transaction ends, each edit says that the
+// lease must be killed first. The clock stands still, so a pause lasts until the test moves it.
 TEST_F(joint_acquire_test, pauses_while_a_dead_holder_cannot_be_killed) {
   for (const auto& how_long : {without_waiting, client_layer::wait_limit{}}) {
     const client dead = new_client();

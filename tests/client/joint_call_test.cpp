@@ -36,7 +36,7 @@ class joint_call_test : public virtual_client_test {
     wait->start();
     return wait;
   }
-  // It has "a", and waits for "b", which a rival holds.
+  // The request holds "a", and waits for "b", which a rival holds.
   wait_ptr waiting(const client_layer::wait_limit& how_long = {}, acquire_options how = {}) {
     auto wait = started({"a", "b", "c"}, how_long, std::move(how));
     EXPECT_TRUE(eventually([&] { return queued("b") == 1; }));
@@ -75,7 +75,7 @@ class joint_call_test : public virtual_client_test {
     }
     taken.clear();
   }
-  // Of this client; the rival's hold of "b" may stand.
+  // Whether nothing of this client is left; the rival may hold "b".
   bool nothing_is_left(std::size_t registered = 0) {
     return soon([&] {
       return holder_of("a").empty() && holder_of("c").empty() &&

@@ -12,7 +12,8 @@
 namespace rowlock::test {
 namespace {
 
-// acquire_all with a ttl: all are granted, and then the edit that moves them meets a fault.
+// acquire_all with a ttl: all locks are granted, and then the edit that moves them to leases of their own meets a
+// fault.
 class joint_move_test : public virtual_client_test {
  protected:
   joint_move_test() { std::ignore = acquire_all({a, b}); }
@@ -22,9 +23,9 @@ class joint_move_test : public virtual_client_test {
       return try_acquire_all_for(1h, {a, b}, {.ttl = 60s, .stop = stop});
     });
   }
-  // The move has happened, and its answer hangs until unblock().
+  // Returns when the move has happened; its answer hangs until unblock().
   std::future<hold_set> asking_until_moved() {
-    faults.hang_answer("edit");  // of the grants, so that the fault of the next one can be set
+    faults.hang_answer("edit");  // the answer of the grants, so that the fault of the next edit can be set
     auto call = asking();
     EXPECT_TRUE(eventually([&] { return server->blocked() == 1; }));
     faults.hang_answer("edit");
@@ -69,7 +70,7 @@ TEST_F(joint_move_test, the_end_of_a_short_ttl_is_noticed) {
   EXPECT_TRUE(eventually([&] { return db.stats().lost == 2; }));
 }
 
-// Not renewed, and known to be over before the database lets others in.
+// The hold is not renewed, and its holder knows that it is over before the database grants the lock to others.
 TEST_F(joint_move_test, ends_at_the_ttl) {
   const auto all = acquire_all({a, b}, {.ttl = 60s});
   pass_renewals(db, 5);
@@ -82,7 +83,7 @@ TEST_F(joint_move_test, ends_at_the_ttl) {
 }
 
 TEST_F(joint_move_test, a_lost_answer_is_one_move) {
-  faults.hang_answer("edit");  // of the grants, so that the fault of the next one can be set
+  faults.hang_answer("edit");  // the answer of the grants, so that the fault of the next edit can be set
   auto call = asking();
   ASSERT_TRUE(eventually([&] { return server->blocked() == 1; }));
   faults.lose_answer("edit");
@@ -91,7 +92,7 @@ TEST_F(joint_move_test, a_lost_answer_is_one_move) {
   expect_moved(call.get());
 }
 
-// Otherwise a hold would say valid after its lease has expired.
+// If the ttl counted from a later attempt, a hold would be valid after its lease has expired.
 TEST_F(joint_move_test, the_ttl_counts_from_the_try_that_happened) {
   auto call = asking_until_moved();
   const auto moved_at = time.now();
@@ -169,7 +170,7 @@ TEST_F(joint_move_test, one_that_was_taken_away_before_is_acquired_anew) {
   EXPECT_NE(holder_of("a"), first);
 }
 
-// The first stands on a lease of its own then, which lives for the whole ttl.
+// The first hold then stands on a lease of its own, which lives for the whole ttl.
 TEST_F(joint_move_test, one_that_was_taken_away_after_a_lost_answer_is_acquired_anew) {
   client other = new_client();
   mutex(other, "z").acquire().release();
@@ -205,7 +206,7 @@ TEST_F(joint_move_test, a_close_while_the_move_hangs_leaves_nothing) {
   EXPECT_TRUE(soon([&] { return holder_of("a").empty() && holder_of("b").empty(); }));
 }
 
-// The tries themselves, one by one.
+// The attempts to move, one by one.
 class joint_move_tries_test : public parts_test {
  protected:
   joint_move_tries_test() {
@@ -222,7 +223,7 @@ class joint_move_tries_test : public parts_test {
     grant(hold);
     return hold;
   }
-  // What has been withdrawn, by name. All stood on leases of their own.
+  // The withdrawn holds by name, each of which stood on a lease of its own.
   std::vector<std::string> withdrawn() {
     std::vector<std::string> names;
     for (const auto& one : submitted().releases) {
@@ -250,7 +251,7 @@ TEST_F(joint_move_tries_test, the_registry_has_the_new_objects_in_place_of_the_o
   EXPECT_TRUE(moving->moved()[1]->is_contended());
 }
 
-// Otherwise a check of all holds could take them for orphans.
+// If the ids were not in use, a check of all holds could take their holds for orphans.
 TEST_F(joint_move_tries_test, its_ids_are_in_use) {
   for (const auto& hold : from) EXPECT_TRUE(queue().ids().contains(hold->id()));
   moving.reset();

@@ -140,7 +140,7 @@ TEST_P(latch_test, reset_keeps_those_who_wait) {
 
 ROWLOCK_FOR_EACH_STORE(latch_test);
 
-// Answers that were lost.
+// Counts whose answers are lost.
 class latch_doubt_test : public virtual_client_test {
  protected:
   client db = new_client();
@@ -216,11 +216,11 @@ TEST_F(latch_doubt_test, a_count_that_may_have_happened_says_so_whatever_failed_
   faults.cut(false);
 }
 
-// Two tries of one count, with something between them.
+// Two attempts of one count, with something between them.
 class latch_retry_test : public virtual_client_test {
  protected:
   latch_retry_test() {
-    same.count_down();  // so the latch is there
+    same.count_down();  // makes the latch exist
     same.reset();
   }
 
@@ -229,7 +229,7 @@ class latch_retry_test : public virtual_client_test {
     faults.lose_answer("edit");
     faults.hang("edit", 1);
   }
-  // What the call threw.
+  // The error that the call threw.
   std::optional<error> count_down_around(const std::function<void()>& between) {
     auto counts = in_background([this]() -> std::optional<error> {
       try {
@@ -277,7 +277,7 @@ TEST_F(latch_retry_test, a_count_before_a_reset_is_not_made_again_among_the_next
 
 TEST_F(latch_retry_test, a_count_that_never_reached_the_server_is_made_after_a_reset) {
   faults.lose_request("edit");
-  faults.hang("edit");  // the next one
+  faults.hang("edit");  // the next edit
   EXPECT_FALSE(count_down_around([&] {
     same.count_down(3);
     same.reset();

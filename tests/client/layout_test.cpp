@@ -1,6 +1,7 @@
-// What a patch release must not change, because programs are not compiled anew for it (docs/upgrading.md, "The binary
-// interface"). If a static_assert fails, the change belongs into the next minor version: raise the version, and with it
-// the name of the namespace (rowlock/config.hpp); then change the number here. tests/package/run looks at the functions.
+// The memory layout that a patch release must not change, because programs are not compiled again for it
+// (docs/upgrading.md, "The binary interface"). If a static_assert fails, the change belongs in the next minor version:
+// raise the version, and with it the name of the namespace (rowlock/config.hpp); then change the number here.
+// tests/package/run checks the functions.
 #include <rowlock/rowlock.hpp>
 
 #include <gmock/gmock.h>
@@ -17,14 +18,14 @@ namespace {
 template <class Public, std::size_t size, std::size_t alignment = 8>
 constexpr bool is_laid_out = sizeof(Public) == size && alignof(Public) == alignment;
 
-// What programs pass.
+// The types that programs pass to rowlock.
 static_assert(is_laid_out<options, 288> && is_laid_out<lock_options, 16> &&
               is_laid_out<acquire_options, 40> && is_laid_out<quorum_options, 48> &&
               is_laid_out<request_options, 56> && is_laid_out<candidate_options, 144> &&
               is_laid_out<recording, 48> && is_laid_out<rowlock::task, 8> && is_laid_out<time_limit, 8> &&
               is_laid_out<time_span, 8>);
 
-// What they get.
+// The types that programs get from rowlock.
 static_assert(is_laid_out<holder_info, 256> && is_laid_out<waiter_info, 216> && is_laid_out<lock_info, 152> &&
               is_laid_out<history_line, 240> && is_laid_out<stuck_waiter, 248> &&
               is_laid_out<sweep_result, 16> && is_laid_out<participant, 144> &&
@@ -43,7 +44,7 @@ static_assert(is_laid_out<awaited_acquire, 48> && is_laid_out<awaited_wait, 48> 
               is_laid_out<awaited_release, 96> && is_laid_out<awaited_acquire_all, 48> &&
               is_laid_out<awaited_arrival, 48> && is_laid_out<awaited_timed_arrival, 48>);
 
-// The others only point to what they are.
+// The other classes only contain a pointer to their implementation.
 template <class... Classes>
 constexpr bool are_pointers = (is_laid_out<Classes, sizeof(void*)> && ...);
 static_assert(are_pointers<mutex, recursive_mutex, shared_mutex, recursive_shared_mutex, counting_semaphore,

@@ -22,7 +22,7 @@ class lease_keeper_test : public parts_test {
     keeper.stop();
     runs.reset();
   }
-  // Until the keeper has gone through its duties once more.
+  // Waits until the keeper has done all its duties once more.
   void pass_a_step() {
     const auto rests = faults->count("wait");
     EXPECT_TRUE(eventually([&] { return faults->count("wait") >= rests + 2; }));
@@ -34,7 +34,7 @@ class lease_keeper_test : public parts_test {
       return condition();
     });
   }
-  // A waiter of this client behind that holder.
+  // A request of this client that waits behind that holder.
   client_layer::acquire_ptr waiting(const std::string& name) {
     auto asked = asks(name);
     asked->lease = keeper.lease();

@@ -40,7 +40,7 @@ TEST_F(lease_test, carries_any_number_of_holds_with_one_renewal_an_interval) {
   const auto statements = db.stats().statements;
   pass_renewals(db, 5);
   EXPECT_EQ(faults.count("renew"), before + 5);
-  // With each renewal goes one look at some of the holds.
+  // Each renewal is followed by one statement that looks at some of the holds.
   EXPECT_EQ(db.stats().statements, statements + 10);
   for (const auto& held : holds) EXPECT_TRUE(held);
 }
@@ -96,7 +96,7 @@ TEST_F(lease_test, past_its_deadline_is_replaced_by_another) {
   const auto first = lease_of("a");
   advance(30s);
   ASSERT_TRUE(eventually([&] { return lost.stop_token().stop_requested(); }));
-  // Then the thread that lost the lease has done all that follows from the loss.
+  // By then the thread that lost the lease has done everything that follows from the loss.
   ASSERT_TRUE(eventually([&] { return is_complete.load(); }));
   attempt next{db, "a"};
   ASSERT_TRUE(soon([&] { return next.is_over(); }));
@@ -202,7 +202,7 @@ TEST_F(lease_test, an_answer_that_comes_after_the_deadline_proves_nothing) {
   faults.hang_answer("renew");
   advance(24s);
   ASSERT_TRUE(eventually([&] { return server->blocked() == 1; }));
-  // Not so long that the connection is given up: it is the answer that must be refused.
+  // The time is not so long that the client gives up the connection: the client must refuse the answer itself.
   time.advance(5s);
   EXPECT_EQ(held.loss(), loss::expired);
   server->unblock();
@@ -278,7 +278,7 @@ TEST_F(lease_test, expired_ones_of_others_are_swept_away_in_the_background) {
   EXPECT_EQ(leases(), 2U);
   advance(10s);
   EXPECT_TRUE(eventually([&] { return leases() == 1; }));
-  // A further pass finds what the dead one held, without waiting for another interval.
+  // A further pass frees what the dead client held, without waiting for another interval.
   const auto killed_at = time.now();
   EXPECT_TRUE(soon([&] { return holder_of("b").empty(); }));
   EXPECT_LT(time.now() - killed_at, settings.sweep_interval);
@@ -291,7 +291,7 @@ TEST_F(lease_test, all_expired_ones_of_others_are_swept_away_in_one_sweep) {
   client db = new_client(settings);
   const hold mine = mutex(db, "mine").acquire();
   const auto vanished = server->open()->connect();
-  // More than one statement finds.
+  // These are more than one statement finds.
   for (int i = 0; i < 2500; ++i) {
     const auto lease = model::lease_id::random();
     vanished->create_lease({lease, lease, "host", 1, "gone", 1s});
@@ -341,7 +341,7 @@ TEST_F(lease_test, of_others_are_not_swept_away_within_the_stored_skew) {
 // A client is refused more holds than it could notify within its margin.
 TEST_F(lease_test, no_more_holds_than_the_margin_suffices_for) {
   auto settings = calm();
-  settings.margin = 0ms;  // then a thousandth of the ttl is left
+  settings.margin = 0ms;  // leaves a thousandth of the ttl
   settings.ttl = 6s;
   settings.renew_interval = 2s;
   settings.statement_timeout = 500ms;
@@ -366,7 +366,7 @@ TEST_F(lease_test, no_more_holds_than_the_margin_suffices_for) {
   last->release();
   const auto one_more = std::make_optional(mutex(db, "one more").acquire());
 
-  // What is under way counts, until it is over.
+  // A request that is under way counts as a hold until it is over.
   holds.release();
   faults.hang("acquire");
   std::atomic<int> over{0};

@@ -16,7 +16,8 @@ using testing::IsEmpty;
 
 class lock_state_test : public testing::Test {
  protected:
-  // The state keeps a reference to the view. Only a decision has one, so it is asked through an editor.
+  // The state keeps a reference to the view. Only a decision has a lock_state, so the test asks for it through an
+  // editor.
   const lock_state& read(const store::lock_view& view, std::chrono::microseconds skew = no_skew) {
     view_ = view;
     return lock_.emplace(view_, skew);

@@ -1,4 +1,4 @@
-// One lock and the leases of its parties, kept as a store would, for sequences of decisions.
+// One lock and the leases of its parties, in the form in which a store keeps them, for sequences of decisions.
 #pragma once
 
 #include "client/lock_views.hpp"
@@ -16,7 +16,7 @@ struct wanting : party {
   std::int64_t weight = 1;
 };
 
-// Checks after every change what must hold (I1, I2).
+// Checks I1 and I2 after every change.
 class lock_table {
  public:
   lock_table(model::lock_kind kind, std::int64_t capacity, std::size_t window) : window_{window} {
@@ -25,7 +25,7 @@ class lock_table {
     row_.capacity = capacity;
   }
 
-  // trusts: as edit_request::trusts_in_use.
+  // trusts: the value of edit_request::trusts_in_use.
   store::lock_view view(const hold_id& about, bool trusts = false) const {
     store::lock_view read;
     read.row = row_;
@@ -62,7 +62,7 @@ class lock_table {
     for (const auto& [hold, permit] : permits_) used += permit.weight;
     ASSERT_LE(used, row_.capacity) << "I1";
     ASSERT_EQ(row_.in_use, used);
-    // has_queue may be true for an empty queue: the last waiter may have left while it stood beyond what was
+    // has_queue may be true for an empty queue: the last waiter may have left when it stood beyond the part that was
     // read.
     ASSERT_TRUE(row_.has_queue || queue_.empty());
   }
@@ -72,7 +72,7 @@ class lock_table {
     if (leases_.contains(who.lease)) leases_[who.lease] = -1s;
   }
   void kill(const lease_id& id) { leases_.erase(id); }
-  // A party whose lease has expired requests nothing any more.
+  // A party whose lease has expired makes no more requests.
   bool lives(const party& who) const {
     const auto found = leases_.find(who.lease);
     return found != leases_.end() && found->second > 0s;
@@ -100,7 +100,7 @@ class lock_table {
     }
     return false;
   }
-  bool is_waited_for() const { return !queue_.empty(); }  // also by the dead
+  bool is_waited_for() const { return !queue_.empty(); }  // also by dead waiters
   bool exists(const lease_id& id) const { return leases_.contains(id); }
   const model::lock_row& row() const { return row_; }
 

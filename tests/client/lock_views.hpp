@@ -1,4 +1,4 @@
-// Builds what a transaction may have read under a lock's row.
+// Builds the view that a transaction may have read while it has the lock's row locked.
 #pragma once
 
 #include "client/decisions.hpp"
@@ -36,7 +36,7 @@ class view_builder {
     view_.row.next_ticket = 1;
   }
 
-  // Held by a lease that expires in this time. Without a time: held by a dead lease.
+  // The lock is held by a lease that expires in this time, or, without a time, by a dead lease.
   view_builder& held_by(const party& who, std::optional<std::chrono::microseconds> expires_in = 30s) {
     view_.row.lease = who.lease;
     view_.row.hold = who.hold;
@@ -44,7 +44,7 @@ class view_builder {
     if (expires_in) view_.holder = who.view(*expires_in);
     return *this;
   }
-  // Shared by one more party; the calls are in the order of the tokens.
+  // One more party shares the lock; the calls are in the order of the tokens.
   view_builder& shared_by(const party& who, std::int64_t weight = 1,
                           std::optional<std::chrono::microseconds> expires_in = 30s) {
     view_.permits.push_back({{who.hold, who.lease, weight, ++view_.row.token}, {}});
@@ -61,7 +61,7 @@ class view_builder {
                  expires_in);
   }
   view_builder& dead_waiter(const party& who = {}) { return queued(who, {}); }
-  // More rows stand in the queue than were read.
+  // The queue has more rows than were read.
   view_builder& more_behind() {
     view_.queue_complete = false;
     view_.row.has_queue = true;
@@ -72,7 +72,7 @@ class view_builder {
     view_.own = model::waiter{ticket, who.hold, who.lease};
     return *this;
   }
-  // Guarded by a transaction that relies on all holds so far.
+  // A guarded transaction relies on all holds so far.
   view_builder& guarded() {
     view_.replaceable = false;
     for (auto& entry : view_.permits) entry.guarded = true;
@@ -98,7 +98,7 @@ class view_builder {
     view_.row.delay = delay;
     return *this;
   }
-  // What is stored beside the hold that is asked about.
+  // The stored data of the hold that the request is about.
   view_builder& data(const std::string& stored) {
     view_.data = stored;
     return *this;
@@ -108,7 +108,7 @@ class view_builder {
     return *this;
   }
 
-  operator store::lock_view() const { return view_; }  // NOLINT: a builder stands for its view
+  operator store::lock_view() const { return view_; }  // NOLINT: a builder is used as its view
 
  private:
   view_builder& queue(const model::waiter& waiter, const party& who,

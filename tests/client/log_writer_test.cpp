@@ -17,7 +17,7 @@ using testing::IsEmpty;
 class log_writer_test : public testing::Test {
  protected:
   void write(const std::string& line) { writer.write(log_level::info, line); }
-  // What run() writes once there is nothing more to come.
+  // Writes what run() would write until nothing more comes.
   void write_the_rest() {
     writer.stop();
     writer.run();

@@ -27,7 +27,7 @@ class loss_notifier_test : public testing::Test {
     EXPECT_TRUE(holds.add(hold, holds.checks()));
     return hold;
   }
-  // What the thread does until it is stopped and everything is told.
+  // Does what the thread does until it is stopped and all losses are told.
   void tell_all() {
     notifier.stop();
     notifier.run();

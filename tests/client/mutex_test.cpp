@@ -82,7 +82,7 @@ TEST_P(mutex_test, a_cancelled_timed_acquire_is_empty) {
 }
 
 TEST_P(mutex_test, what_is_granted_after_its_caller_gave_up_is_given_back) {
-  // Free, and so it may be granted before anybody notices that it is not wanted.
+  // The lock is free, and so it may be granted before anybody notices that the caller has given up.
   for (int i = 0; i < 20; ++i) {
     attempt asked{db, "a"};
     asked.stop();
@@ -160,7 +160,7 @@ TEST_P(mutex_test, skips_a_waiter_whose_client_closes) {
 TEST_P(mutex_test, takes_over_from_a_client_that_vanished) {
   const client vanished = new_client();
   const hold lost = mutex(vanished, "a").acquire();
-  // Expired but not killed: the next request kills it.
+  // The lease has expired but was not killed: the next request kills it.
   fixture().expire(lease_of("a"));
   const auto got = mutex(db, "a").try_acquire();
   ASSERT_TRUE(got);
@@ -217,7 +217,7 @@ TEST_P(mutex_test, two_scoped_locks_in_opposite_order_do_not_deadlock) {
                               in_background([&] { return take_both(a, b); })};
   for (auto& each : done) {
     if (each.wait_for(60s) != std::future_status::ready) {
-      db.close();  // or else nobody would go on
+      db.close();  // otherwise a waiting thread would not end
       FAIL() << "both wait";
     }
     EXPECT_TRUE(each.get());
@@ -307,7 +307,7 @@ TEST_P(mutex_test, many_threads_that_only_try_never_hold_it_together) {
           const auto held = a.try_acquire();
           if (!held) continue;
           EXPECT_EQ(inside.fetch_add(1), 0);
-          std::ignore = admin{each}.show("a");  // takes a round trip, for others to come in
+          std::ignore = admin{each}.show("a");  // takes a round trip, so that others can come in between
           ++granted;
           --inside;
         }
@@ -320,8 +320,8 @@ TEST_P(mutex_test, many_threads_that_only_try_never_hold_it_together) {
 TEST_P(mutex_test, any_number_of_waiters_share_two_connections) {
   auto settings = patient();
   settings.connections = 2;
-  // The URL is asked for by connect(), which makes two connections, and then for each other one. The memory
-  // store has no URL.
+  // connect(), which makes two connections, asks for the URL, and then each other connection does. The memory store has
+  // no URL.
   std::atomic<int> asked{0};
   settings.prefix = fixture().options().prefix;
   const auto url = [&asked, text = fixture().url()] {

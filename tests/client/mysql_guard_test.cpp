@@ -1,4 +1,4 @@
-// What is special to guards on MariaDB and MySQL.
+// Guards on MariaDB and MySQL, where they differ from others.
 #ifdef ROWLOCK_TEST_MYSQL
 
 #include "client/client_test.hpp"
@@ -28,7 +28,7 @@ TEST_P(mysql_guard_test, renewals_go_on_meanwhile) {
   app.run("COMMIT");
 }
 
-// Those who come meanwhile cannot queue, and wait all the same.
+// Callers that come while the guarded transaction is open cannot join the queue, and wait all the same.
 TEST_P(mysql_guard_test, who_wants_the_lock_meanwhile_gets_it_after) {
   hold held = mutex(db, "a").acquire();
   app.run("START TRANSACTION");
@@ -86,7 +86,7 @@ TEST_P(mysql_guard_test, a_name_that_differs_in_case_alone_is_another) {
   app.run("ROLLBACK");
 }
 
-// XA PREPARE releases the share lock, and the transaction can still be committed.
+// XA PREPARE releases the lock on the row, and the transaction can still be committed.
 TEST_P(mysql_guard_test, in_an_xa_transaction_is_refused) {
   const hold held = mutex(db, "a").acquire();
   app.run("XA START 'x'");
@@ -97,8 +97,8 @@ TEST_P(mysql_guard_test, in_an_xa_transaction_is_refused) {
   app.run("COMMIT");
 }
 
-// MariaDB's innodb_snapshot_isolation, which is ON by default from 11.6: a row that has changed since the snapshot is
-// error 1020, with an SQLSTATE that says nothing.
+// With MariaDB's innodb_snapshot_isolation, which is ON by default from 11.6, a row that has changed since the snapshot
+// causes error 1020, whose SQLSTATE says nothing.
 TEST_P(mysql_guard_test, refuses_an_old_snapshot_and_says_where_to_retry) {
   const bool has = !app.run("SHOW VARIABLES LIKE 'innodb_snapshot_isolation'").empty();
   ASSERT_EQ(has, app.value("SELECT VERSION()").find("MariaDB") != std::string::npos);
@@ -122,7 +122,7 @@ TEST_P(mysql_guard_test, refuses_an_old_snapshot_and_says_where_to_retry) {
   }
 }
 
-// Where the run leaves MariaDB out.
+// Without MariaDB and MySQL among the stores of the run, the suite has no tests.
 GTEST_ALLOW_UNINSTANTIATED_PARAMETERIZED_TEST(mysql_guard_test);
 INSTANTIATE_TEST_SUITE_P(stores, mysql_guard_test, testing::ValuesIn(selected_of({"mariadb", "mysql"})),
                          store_test_name);

@@ -1,5 +1,5 @@
-// Tests of one part of a client. The engine has no threads here: the test's own thread does what a worker's,
-// the keeper's or the watchdog's would do, so each step happens when the test takes it.
+// Tests of one part of a client. The engine has no threads here: the test's own thread does what a worker, the keeper
+// or the watchdog would do, so each step happens when the test takes it.
 #pragma once
 
 #include "client/client_test.hpp"
@@ -38,7 +38,7 @@ class parts_test : public testing::Test {
     const std::jthread keeps{[this] { engine->keeper().run(); }};
     EXPECT_TRUE(eventually([&] { return engine->keeper().lease() != nullptr; }));
     engine->keeper().stop();
-    // The test's thread is that worker.
+    // The test's thread plays that worker.
     queue().count_worker(client_layer::worker_role::everything, true);
   }
 
@@ -46,7 +46,7 @@ class parts_test : public testing::Test {
   client_layer::context& shared() { return engine->shared(); }
   client_layer::submission_queue& queue() { return engine->parts().queue; }
 
-  // What the parts have submitted since the last call. Acquires are among it while there is a lease.
+  // What the parts have submitted since the last call. It includes acquires only while the client has a lease.
   client_layer::batch submitted() {
     const auto marker = std::make_shared<client_layer::task_operation>();
     client_layer::batch all;
@@ -134,7 +134,7 @@ class parts_test : public testing::Test {
     model::lease_id lease = model::lease_id::random();
     model::hold_id hold = model::hold_id::random();
   };
-  // Its lease is stored, and it holds that lock.
+  // A rival whose lease is stored, and which holds that lock.
   rival held_by_rival(const std::string& name) {
     const rival other = rival_with_lease();
     side->create(std::vector<model::lock_definition>{{name}});
@@ -148,7 +148,7 @@ class parts_test : public testing::Test {
     side->create_lease({other.lease, other.lease, "host", 1, "a rival", std::chrono::seconds{30}});
     return other;
   }
-  // It waits for a lock that somebody holds exclusively.
+  // A rival that waits for a lock that somebody holds exclusively.
   rival queued_rival(const std::string& name) {
     const rival other = rival_with_lease();
     EXPECT_TRUE(side->enqueue({name, model::lock_kind::mutex, 1, other.lease, other.hold}, {}));

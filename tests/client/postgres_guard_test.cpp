@@ -1,4 +1,4 @@
-// What is special to guards on PostgreSQL.
+// Guards on PostgreSQL, where they differ from others.
 #ifdef ROWLOCK_TEST_POSTGRES
 
 #include "client/client_test.hpp"
@@ -106,7 +106,7 @@ TEST_P(postgres_guard_test, a_transaction_that_has_failed_is_refused) {
   EXPECT_EQ(code_of([&] { app->guard(held); }), errc::invalid_argument);
 }
 
-// Where the run leaves PostgreSQL out.
+// Without PostgreSQL among the stores of the run, the suite has no tests.
 GTEST_ALLOW_UNINSTANTIATED_PARAMETERIZED_TEST(postgres_guard_test);
 INSTANTIATE_TEST_SUITE_P(stores, postgres_guard_test, testing::ValuesIn(selected_of({"postgres"})),
                          store_test_name);

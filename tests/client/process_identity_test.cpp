@@ -22,7 +22,7 @@ TEST(process_identity_test, names_this_process_and_the_application) {
 
 TEST(process_identity_test, an_application_without_a_name_has_its_programs) {
   const auto made = client_layer::process_identity::of_this_process("");
-  // The kernel keeps 15 characters of it.
+  // The kernel keeps 15 characters of the name.
   EXPECT_EQ(made.application, std::string{program_invocation_short_name}.substr(0, 15));
 }
 

@@ -43,7 +43,7 @@ TEST_P(quorum_databases_test, one_holds_and_a_majority_has_its_token) {
   EXPECT_FALSE(elsewhere.try_acquire());
   int written = 0;
   for (std::size_t i = 0; i < held.size(); ++i) {
-    // One that was slower than the others is not waited for.
+    // The hold does not include a member that was slower than the others.
     if (!held.member_hold(i)) continue;
     if (fixtures[i]->open()->connect()->show("global").value().row.token == held.token().value()) ++written;
     EXPECT_EQ(held.member_hold(i).guard_statement().parameters.at(1), held.member_hold(i).id().to_string());
@@ -85,12 +85,12 @@ TEST_P(quorum_databases_test, its_data_is_shown_by_every_database_that_granted_i
   EXPECT_EQ(code_of([&] { held.set_data("still me"); }), errc::hold_lost);
 }
 
-// PostgreSQL's guard leaves the text free.
+// On PostgreSQL the guard does not block the data.
 TEST_P(quorum_databases_test, its_data_waits_for_guarded_transactions_no_longer_than_for_an_answer) {
   const auto mine = new_clients();
   quorum_mutex lock{mine, "global", {.member_timeout = 1s}};
   auto held = lock.acquire();
-  // One that was slower than the others has not granted it.
+  // A member that was slower than the others has not granted the lock.
   const auto has_all = [&] { return held.member_hold(0) && held.member_hold(1) && held.member_hold(2); };
   for (int tries = 0; tries < 50 && !has_all(); ++tries) {
     held.release();
@@ -103,7 +103,7 @@ TEST_P(quorum_databases_test, its_data_waits_for_guarded_transactions_no_longer_
     app->run("BEGIN");
     app->guard(held.member_hold(guarded));
   }
-  // Which of the two depends on how long the member's statement waits for the row.
+  // The code depends on how long the member's statement waits for the row.
   EXPECT_THAT(code_of([&] { held.set_data("during"); }), testing::AnyOf(errc::contention, errc::unreachable));
   EXPECT_TRUE(held);
   for (const auto& app : apps) app->run("COMMIT");

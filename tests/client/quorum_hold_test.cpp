@@ -45,7 +45,7 @@ TEST_F(quorum_hold_test, stands_while_a_majority_stands_and_tells_when_it_does_n
   EXPECT_TRUE(soon([&] { return is_free_everywhere(); }));
 }
 
-// The object may be kept for long: a majority must not wait for that.
+// The program may keep the object for long after the loss: others must not have to wait for its destruction.
 TEST_F(quorum_hold_test, a_lost_hold_gives_its_members_back_by_itself) {
   const auto one = new_process();
   const auto two = new_process();
@@ -72,7 +72,7 @@ TEST_F(quorum_hold_test, an_answer_that_was_lost_proves_nothing) {
   }
 }
 
-// The holder has not heard of it when it releases the rest.
+// The holder has not heard of the force when it releases the other members.
 TEST_F(quorum_hold_test, a_member_that_was_forced_is_not_counted_as_released_after_a_lost_answer) {
   const auto one = new_process();
   auto held = take(*one);
@@ -83,7 +83,7 @@ TEST_F(quorum_hold_test, a_member_that_was_forced_is_not_counted_as_released_aft
   EXPECT_EQ(run([&] { return held.release(); }), release_result::unknown);
 }
 
-// The longest close_timeout of theirs, not the sum.
+// The limit is the longest close_timeout of the members, not the sum.
 TEST_F(quorum_hold_test, gives_back_on_all_members_within_one_close_timeout) {
   const auto one = new_process();
   auto held = take(*one);
@@ -125,7 +125,7 @@ TEST_F(quorum_hold_test, an_explicit_ttl_ends_it) {
 
 class quorum_hold_data_test : public quorum_test {
  protected:
-  // What everybody sees on each member beside the holder; "-": nobody holds it.
+  // The data that everybody sees on each member beside the holder; "-": nobody holds the lock.
   std::vector<std::string> data() {
     std::vector<std::string> all;
     for (auto& each : databases) {
@@ -218,7 +218,7 @@ TEST_F(quorum_hold_data_test, less_than_a_majority_is_an_error_that_says_so_and_
   EXPECT_EQ(data(), (std::vector<std::string>(count, "newer")));
 }
 
-// Each member has member_timeout, and they have it at the same time.
+// All members have member_timeout at the same time.
 TEST_F(quorum_hold_data_test, does_not_wait_for_long_for_members_that_are_silent) {
   auto held = take(*one);
   ASSERT_TRUE(held);
@@ -235,7 +235,7 @@ TEST_F(quorum_hold_data_test, does_not_wait_for_long_for_members_that_are_silent
   EXPECT_TRUE(soon([&] { return data() == std::vector<std::string>(count, "late"); }));
 }
 
-// The databases know before the holder does.
+// The databases know of the loss before the holder does.
 TEST_F(quorum_hold_data_test, who_has_lost_a_majority_says_nothing) {
   auto held = take(*one);
   ASSERT_FALSE(failure_of(held, "mine"));

@@ -88,7 +88,7 @@ TEST_F(quorum_test, a_vote_that_comes_late_is_given_back) {
   EXPECT_TRUE(held);
 }
 
-// A majority of the votes alone may carry any token: those of two majorities know nothing of each other.
+// A majority's own tokens may be lower than an earlier majority's: the databases know nothing of each other.
 TEST_F(quorum_test, tokens_rise_across_any_two_majorities) {
   use_up_tokens(0, 20);
   use_up_tokens(1, 7);
@@ -167,15 +167,16 @@ TEST_F(quorum_test, rivals_who_split_the_votes_are_granted_in_the_end) {
   EXPECT_EQ(tokens.size(), 9U);
 }
 
-// The client ends at every step of an acquire: before or after each statement on each member. Whatever it
-// leaves, the next one is granted when the leases have run out, with a token above all that was told.
+// The client ends at every step of an acquire: before or after each statement on each member. Whatever it leaves
+// behind, the next client is granted the lock when the leases have expired, with a token above every token that was
+// returned.
 TEST_F(quorum_test, a_client_that_ends_at_any_step_leaves_nothing_for_long) {
   use_up_tokens(0, 5);
   fencing_token told;
   int steps = 0;
   for (bool finished = false; !finished; ++steps) {
     SCOPED_TRACE(steps);
-    // So that each round has a token to raise.
+    // This way each round has a token to raise.
     use_up_tokens(steps % count, 3);
     {
       const auto ending = new_process();
@@ -193,7 +194,7 @@ TEST_F(quorum_test, a_client_that_ends_at_any_step_leaves_nothing_for_long) {
         finished = true;
         for (std::size_t i = 0; i < count; ++i) finished = finished && held.member_hold(i);
       }
-      // It ends, and cannot say so.
+      // The client ends, and cannot tell the databases.
       cut({0, 1, 2});
     }
     for (auto& each : databases) each.faults->cut_after(std::numeric_limits<int>::max());
@@ -205,8 +206,8 @@ TEST_F(quorum_test, a_client_that_ends_at_any_step_leaves_nothing_for_long) {
     told = held.token();
     run([&] { return held.release(); });
   }
-  // A member takes at least three statements to connect, two to have a lease and one to acquire; what its threads send
-  // besides depends on how fast they are.
+  // A member takes at least three statements to connect, two to make a lease and one to acquire; how many more its
+  // threads send depends on their speed.
   EXPECT_GT(steps, 6);
 }
 

@@ -44,7 +44,7 @@ class quorum_test : public testing::Test {
     return settings;
   }
 
-  // A process with a client on each database; it can end without telling them.
+  // A process with a client on each database. It can end without telling the databases.
   struct process {
     std::vector<client> clients;
     std::unique_ptr<quorum_mutex> lock;
@@ -69,7 +69,7 @@ class quorum_test : public testing::Test {
       return condition();
     });
   }
-  // In a thread of its own, while time passes.
+  // Calls the function in a thread of its own, while time passes.
   template <class Call>
   auto run(Call call) {
     auto running = in_background(std::move(call));
@@ -84,7 +84,7 @@ class quorum_test : public testing::Test {
       databases[i].faults->cut(std::ranges::count(members, i) > 0);
     }
   }
-  // Takes the lock from its holder, who does not hear of it.
+  // Takes the lock from its holder, who does not learn of it.
   void free(std::size_t member) {
     auto& server = *databases[member].server;
     const auto row = server.snapshot().locks.at(name).row;
@@ -95,7 +95,7 @@ class quorum_test : public testing::Test {
   bool is_free_everywhere() const {
     return std::ranges::all_of(databases, [](const auto& one) { return one.holder().empty(); });
   }
-  // Each member's next token is that much further than the others'.
+  // Raises the member's next token that much above the other members'.
   void use_up_tokens(std::size_t member, int times) {
     const client db = make_client(databases[member]);
     mutex busy{db, name};

@@ -1,4 +1,4 @@
-// The application's own connection, beside the library's, to the SQL database that a test runs on.
+// A connection of the application's own, beside the library's, to the SQL database on which a test runs.
 #pragma once
 
 #include "support/store_fixture.hpp"
@@ -19,7 +19,7 @@ class raw_sql {
 
   // Runs any number of statements. Throws std::runtime_error with the database's message.
   virtual void run(const std::string& sql) = 0;
-  // The first column of the first row; empty if there is none.
+  // The first column of the first row; empty if there is no row.
   virtual std::string value(const std::string& sql) = 0;
   // Calls rowlock's adapter for this driver.
   virtual void guard(const hold& held) = 0;

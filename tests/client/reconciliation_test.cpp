@@ -1,5 +1,5 @@
-// Compares what the database says that a client holds with what the client knows. The client releases the
-// rest, and nothing else.
+// Compares what the database says that a client holds with what the client knows. The client releases what it does not
+// know, and nothing else.
 #include "client/client_test.hpp"
 #include "client/executors.hpp"
 
@@ -14,7 +14,7 @@ using model::hold_id;
 
 class reconciliation_test : public virtual_client_test {
  protected:
-  // Makes a grant that came when nobody waited for it any more.
+  // Makes a grant that came when its caller had given up.
   hold_id orphan_on(model::lease_id lease, const std::string& name) {
     const auto session = server->open()->connect();
     session->create(std::vector<model::lock_definition>{{name, model::lock_kind::mutex, 1}});
@@ -31,7 +31,7 @@ class reconciliation_test : public virtual_client_test {
     server->lose_marker();
     pass_renewals(db);
     ASSERT_TRUE(soon([&] { return faults.count("read_held") > before; }));
-    // By now what it found is released, or it will not be.
+    // By now the client has released what it found, or it will not release it.
     int steps = 0;
     soon([&] { return ++steps > 100; });
     mutex(db, "something else").acquire().release();
@@ -55,7 +55,8 @@ TEST_F(reconciliation_test, a_durable_release_that_a_fail_over_lost_is_done_agai
   const hold kept = mutex(db, "a").acquire();
   hold held = mutex(db, "b").acquire();
   const auto id = held.id().to_string();
-  // This gives the lock to nobody twice: the standby has seen neither the release nor the renewal after it.
+  // The fail-over brings back a hold that nobody knows: the standby has seen neither the release nor the renewal after
+  // it.
   ASSERT_EQ(held.release(), release_result::released);
   advance(1ms);
   pass_renewals(db);
@@ -168,7 +169,7 @@ TEST_F(reconciliation_test, a_hold_whose_ttl_has_ended_is_no_surprise) {
 
 TEST_F(reconciliation_test, what_is_under_way_while_it_reads_is_left_alone) {
   auto settings = calm();
-  settings.connections = 4;  // two acquire
+  settings.connections = 4;  // two of them acquire
   client busy = new_client(settings);
   mutex(busy, "b").acquire().release();
   faults.hang_answer("acquire");

@@ -13,7 +13,7 @@ class recursive_mutex_test : public client_test {
     thread.join();
     return id;
   }
-  // False when no thread got that id.
+  // Runs the work in a thread that has that id. False if no thread got the id.
   static bool in_thread_with_id(std::thread::id wanted, const std::function<void()>& work) {
     for (int tries = 0; tries < 1000; ++tries) {
       bool done = false;

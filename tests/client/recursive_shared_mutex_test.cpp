@@ -12,7 +12,7 @@ class recursive_shared_mutex_test : public client_test {
  protected:
   bool others_may_read() { return shared_mutex(other, "c").try_acquire_shared().valid(); }
   bool others_may_write() { return shared_mutex(other, "c").try_acquire().valid(); }
-  // What the call is sent for; 0: it is counted locally.
+  // How many grants the call requests; 0: it is counted locally.
   std::uint64_t grants_of(const std::function<void()>& call) const {
     const auto before = db.stats().acquired;
     call();
@@ -134,7 +134,7 @@ TEST_P(recursive_shared_mutex_test, a_lost_hold_is_not_entered_again) {
   EXPECT_GT(catalog.current_hold().token(), token);
   EXPECT_EQ(catalog.read_depth(), 1U);
   EXPECT_EQ(catalog.holders().at(0).mode, lock_mode::shared);
-  catalog.unlock();  // of the lost hold: it becomes no reader, and nothing is thrown
+  catalog.unlock();  // unlocks the lost hold, which becomes no reader; nothing is thrown
   EXPECT_EQ(catalog.read_depth(), 1U);
   catalog.unlock_shared();
   EXPECT_FALSE(catalog.is_locked());
@@ -167,7 +167,7 @@ class recursive_shared_mutex_doubt_test : public virtual_client_test {
   client db = new_client();
 };
 
-// A reader that keeps the lock alone is no danger; an unlock() that throws would end the program.
+// A reader that holds the lock exclusively harms nobody; an unlock() that throws would end the program.
 TEST_F(recursive_shared_mutex_doubt_test, that_cannot_become_a_reader_keeps_the_lock_until_it_is_unlocked) {
   recursive_shared_mutex catalog{db, "c"};
   catalog.lock();

@@ -53,7 +53,7 @@ TEST_F(repeated_failures_test, after_a_long_quiet_it_counts_as_new) {
   EXPECT_TRUE(due("one", 1h + 3s));
 }
 
-// Texts may hold a number that differs each time. Then repeats are logged, and memory does not grow.
+// Texts may contain a number that differs each time. Then repeated failures are logged, and memory does not grow.
 TEST_F(repeated_failures_test, forgets_all_when_there_are_too_many_texts) {
   EXPECT_TRUE(due("one", 0s));
   for (int i = 0; i < 100; ++i) EXPECT_TRUE(due("text " + std::to_string(i), 0s));

@@ -1,4 +1,4 @@
-// Requesting that the holder of a lock releases it.
+// Requesting that the holder of a lock release it.
 #include "client/client_test.hpp"
 
 #include "support/background.hpp"
@@ -10,7 +10,7 @@ namespace {
 
 class request_release_test : public client_test {
  protected:
-  // Learns of a request at once, or with its next renewal where the store must be polled.
+  // A client that learns of a request at once, or with its next renewal if the store must be polled.
   client holding_client() {
     return new_client(has_mysql_dialect(GetParam()) ? quick_to_renew() : slow_to_renew());
   }
@@ -85,7 +85,8 @@ TEST_P(request_release_test, that_is_stopped_forces_nothing) {
   std::stop_source stop;
   const auto before = db.stats().statements;
   auto answer = asking("a", {.within = 1h, .then_force = true, .stop = stop.get_token()});
-  // The holder may learn of the request before the caller has started to look, which it does again and again.
+  // The holder may learn of the request before the caller begins to look for the release, which it does again and
+  // again.
   ASSERT_TRUE(eventually([&] { return held.request() && db.stats().statements > before + 5; }));
   stop.request_stop();
   EXPECT_EQ(answer.get(), request_result::kept);
@@ -138,7 +139,7 @@ ROWLOCK_FOR_EACH_STORE(request_release_test);
 // The hold stands on a lease of its transfer, so no client learns of the request and reads it.
 class request_release_order_test : public virtual_client_test {
  protected:
-  // Has looked for the last time before it forces, and goes on after server->unblock().
+  // The request has looked for the last time before it forces, and goes on after server->unblock().
   std::future<request_result> requesting() {
     faults.hang_answer("show");
     auto answer =
@@ -151,7 +152,7 @@ class request_release_order_test : public virtual_client_test {
   client other = new_client();
 };
 
-// The adopted hold has another id and the token that was asked of.
+// The adopted hold has another id, and the token whose release was requested.
 TEST_F(request_release_order_test, forces_a_hold_that_was_adopted_after_the_last_look) {
   const auto text = mutex(other, "a").acquire().transfer(1h);
   auto answer = requesting();

@@ -115,7 +115,7 @@ TEST_P(rest_test, a_minimum_hold_outlasts_an_early_release) {
 
 TEST_P(rest_test, a_minimum_hold_that_is_over_changes_nothing) {
   hold held = mutex(db, "a").acquire({.min_hold = 1ms});
-  std::this_thread::sleep_for(2ms);  // here the time itself is tested
+  std::this_thread::sleep_for(2ms);  // the time itself is tested here
   EXPECT_EQ(held.release(), release_result::released);
   EXPECT_FALSE(is_held("a"));
 }
@@ -163,7 +163,7 @@ ROWLOCK_FOR_EACH_STORE(rest_test);
 using lost_twice_test = virtual_client_test;
 
 // A waiter that has not learned of its grant requests the lock again under the same id, on a lease that was killed
-// meanwhile. What rested after the first grant says nothing about the rest after the second.
+// meanwhile. The rest after the first grant must not shorten the rest after the second.
 TEST_F(lost_twice_test, a_lock_rests_after_each_loss_of_a_hold_that_was_granted_twice) {
   const auto row = [&] { return server->snapshot().locks.at("a").row; };
   auto db = new_client();

@@ -101,8 +101,8 @@ TEST_F(sequential_edit_test, each_minimum_time_gets_its_lease) {
   EXPECT_EQ(all.row->in_use, 2);
 }
 
-// Requests joined in one edit, in long random sequences. What they write together is what each would have
-// written alone, one after the other.
+// Long random sequences of requests that are joined in one edit. What the requests write together is what each would
+// have written alone, one after the other.
 class joined_requests_test : public testing::TestWithParam<unsigned> {
  protected:
   static constexpr std::int64_t permits = 5;
@@ -151,7 +151,7 @@ TEST_P(joined_requests_test, writes_together_what_each_would_have_written_alone)
     sequential_edit lock{read, 30s};
     for (std::size_t i = 0, requests = 1 + random() % 6; i < requests; ++i) {
       auto& who = parties[i];
-      // A party that already waits may stand where no row of the queue was read.
+      // A party that already waits may stand in a part of the queue that was not read.
       if (together.queued(who)) continue;
       const bool comes = !together.holds(who);
       const bool waits = random() % 3 != 0;
@@ -172,7 +172,7 @@ TEST_P(joined_requests_test, writes_together_what_each_would_have_written_alone)
       ASSERT_EQ(together.row().hold, alone.row().hold);
       ASSERT_EQ(together.living(), alone.living());
     }
-    // Now and then a party dies and comes back as another.
+    // Sometimes a party dies and comes back as another one.
     if (auto& who = parties[random() % parties.size()]; random() % 4 == 0) {
       both([&](auto& table) { table.kill(who.lease); });
       who = somebody();

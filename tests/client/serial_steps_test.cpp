@@ -20,7 +20,7 @@ class counted_steps final : public client_layer::serial_steps {
   void cancel() { stop(); }
 
   std::function<void(int)> in_step = [](int) {};
-  std::vector<std::function<void()>> awaited;  // what each step waits for
+  std::vector<std::function<void()>> awaited;  // the continuations for which the steps wait
   std::vector<std::string> log;
   bool ends = false;
 

@@ -1,4 +1,4 @@
-// Options are checked together, and a refusal names the values.
+// The options are checked together, and a refusal names their values.
 #include "client/settings.hpp"
 #include "client/client_test.hpp"
 

@@ -17,7 +17,7 @@ using testing::UnorderedElementsAre;
 
 class shared_mutex_test : public client_test {
  protected:
-  // Waits on a thread of its own; returns when it stands in the queue.
+  // Waits on a thread of its own; returns when the request stands in the queue.
   std::future<hold> enqueue(std::function<hold()> acquire) {
     const auto before = queued("a");
     auto result = in_background(std::move(acquire));
@@ -148,7 +148,7 @@ TEST_P(shared_mutex_test, an_explicit_ttl_ends_a_reader_and_a_writer) {
 TEST_P(shared_mutex_test, many_dead_readers_are_cleared_for_one_writer) {
   shared_mutex wanted{db, "a"};
   std::vector<hold> lost;
-  // Each on a lease of its own.
+  // Each hold stands on a lease of its own.
   for (int i = 0; i < 40; ++i) lost.push_back(wanted.acquire_shared({.ttl = 1h}));
   auto write = writer(other);
   const auto shown = side().show("a").value();
@@ -289,7 +289,7 @@ TEST_F(shared_mutex_clock_test, readers_and_writers_are_renewed_as_long_as_they_
   EXPECT_FALSE(shared_mutex(other, "b").try_acquire_shared());
 }
 
-// What a hold says of itself is what the database has, also after an answer was lost.
+// What a hold says about itself agrees with the database, also after an answer was lost.
 class shared_mutex_doubt_test : public virtual_client_test {
  protected:
   template <class Call>
@@ -363,7 +363,7 @@ TEST_F(shared_mutex_doubt_test, an_upgrade_that_stays_in_doubt_is_released_as_wh
   EXPECT_EQ(holder_of("c"), "");
 }
 
-// The row is kept by somebody after the answer was lost: what is held is read beside it.
+// Somebody keeps the row locked after the answer was lost, so the client reads the hold without locking the row.
 TEST_F(shared_mutex_doubt_test, a_change_in_doubt_is_read_where_the_row_is_kept) {
   hold held = catalog.acquire_shared();
   faults.lose_answer("edit");
@@ -377,7 +377,7 @@ TEST_F(shared_mutex_doubt_test, a_change_in_doubt_is_read_where_the_row_is_kept)
   EXPECT_EQ(held.token().value(), server->snapshot().locks.at("c").row.token);
 }
 
-// A thread enters the queue where no more of it is read: the rest is granted by the sweep that follows.
+// Threads join the queue beyond the part that is read; the sweep that follows grants them the lock.
 class many_readers_test : public virtual_client_test {
  protected:
   client db = new_client();
@@ -413,14 +413,14 @@ TEST_F(many_readers_test, need_no_edit_where_nobody_waits) {
   EXPECT_EQ(faults.count("edit"), before);
 }
 
-// What comes while a statement is under way goes along in the next one.
+// Requests that come while a statement is under way are sent in the next one.
 class crowd_of_readers_test : public many_readers_test {
  protected:
   static constexpr std::size_t many = 20;
 
-  // Whoever still waits is told before there is nobody to tell.
+  // The close settles requests that still wait while their callers exist.
   void TearDown() override { db.close(); }
-  // The first thing that reaches the database hangs until its end, and everybody comes meanwhile.
+  // Makes all requests while the first statement that reaches the database hangs.
   void all_ask(const std::function<void()>& everybody) {
     shared_mutex(db, "a").acquire_shared().release();
     faults.hang("acquire");

@@ -17,7 +17,7 @@ class side_files_test : public testing::Test {
     if (selected_of({"sqlite"}).empty()) GTEST_SKIP() << "left out with --stores";
     migrator{"sqlite:" + path}.up();
   }
-  // Its workers are idle, and keep what was deleted open until they are made to look.
+  // The client's workers are idle, and keep deleted files open until they are made to look.
   client new_client() {
     options settings;
     settings.ttl = 10min;  // longer than any test waits
@@ -46,7 +46,7 @@ TEST_F(side_files_test, the_holder_learns_at_once_that_the_log_was_deleted_and_t
   const hold held = mutex{db, "a"}.acquire();
   std::filesystem::remove(path + "-wal");
   ASSERT_TRUE(eventually([&] { return !held.valid(); })) << log();
-  // Its lease or its row is missed first.
+  // Either the lease or the lock's row is missed first.
   EXPECT_THAT(held.loss(), testing::AnyOf(loss::expired, loss::gone));
   EXPECT_TRUE((mutex{db, "b"}.try_acquire_for(30s)));
 }

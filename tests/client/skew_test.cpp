@@ -1,4 +1,4 @@
-// A skew delays the kill of an expired lease. A lock whose holder is dead already waits for no kill.
+// A skew delays the kill of an expired lease. If a lock's holder is dead already, the lock waits for no kill.
 #include "client/client_test.hpp"
 
 namespace rowlock::test {
@@ -11,7 +11,7 @@ class skew_test : public virtual_client_test {
     settings.skew = 5s;
     return settings;
   }
-  // The holder's lease is gone, and its row still names it.
+  // Deletes the holder's lease, which the lock's row still names.
   void end_lease_of_holder() {
     const auto lease = *server->snapshot().locks.at("a").row.lease;
     server->open()->connect()->end({&lease, 1});

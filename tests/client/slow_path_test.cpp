@@ -12,7 +12,7 @@ class slow_path_test : public parts_test {
  protected:
   slow_path_test() { begin(); }
 
-  // As the fast path leaves it.
+  // Prepares the request as the fast path leaves it.
   client_layer::acquire_ptr prepared(client_layer::acquire_ptr operation) {
     operation->lease = engine->keeper().lease();
     operation->progress.needs_edit();

@@ -13,7 +13,7 @@ namespace rowlock::test {
 namespace {
 
 #ifdef ROWLOCK_TEST_POSTGRES
-// SOCI 4.0 reads keywords alone, not libpq's URLs.
+// The connection in libpq's keywords: SOCI 4.0 does not read libpq's URLs.
 std::string libpq_words(const std::string& url) {
   const std::unique_ptr<PQconninfoOption, decltype(&PQconninfoFree)> parsed{
       PQconninfoParse(url.c_str(), nullptr), &PQconninfoFree};
@@ -25,7 +25,7 @@ std::string libpq_words(const std::string& url) {
 }
 #endif
 
-// mysql://user:password@host:port/database, in SOCI's words.
+// The parts of mysql://user:password@host:port/database, in SOCI's words.
 std::string soci_words(const std::string& url) {
 #ifdef ROWLOCK_TEST_POSTGRES
   if (!url.starts_with("mysql:")) return libpq_words(url);
@@ -78,7 +78,7 @@ TEST_P(soci_guard_test, refuses_a_snapshot_of_before_the_acquire) {
   int one = 0;
   *app << "SELECT 1", soci::into(one);
   const hold held = mutex(db, "a").acquire();
-  // PostgreSQL's own error, or none of the rows: either way the transaction cannot go on.
+  // The guard throws PostgreSQL's own error, or finds no row: either way the transaction cannot go on.
   EXPECT_ANY_THROW(guard(*app, held));
   *app << "ROLLBACK";
 }

@@ -1,5 +1,5 @@
-// What happens when a worker's statement fails: which callers learn of it, which go on, and how often it is
-// tried.
+// What happens when a worker's statement fails: which callers learn of it, which requests go on, and how often the
+// statement is repeated.
 #include "client/client_test.hpp"
 
 #include "support/background.hpp"
@@ -13,21 +13,21 @@ namespace {
 
 class statement_worker_test : public virtual_client_test {
  protected:
-  // One connection for everything, so what is submitted while it hangs becomes one batch.
+  // One connection for everything, so requests that are submitted while it hangs become one batch.
   static options narrow() {
     auto settings = calm();
     settings.connections = 2;
     return settings;
   }
-  // Makes the server full: the next releases break the workers' connections, and no new connection can be
-  // made. The lease's connection stands. clients: how many are open.
+  // Makes the server full: the next releases break the workers' connections, and no new connection can be made. The
+  // lease's connection stays. clients: how many are open.
   void break_workers(std::size_t clients = 1) {
     ASSERT_TRUE(eventually([&] { return server->sessions() == 3 * clients; }));
     faults.refuse_unreachable("connect", 1'000'000);
     faults.lose_request("release", 2);
   }
-  // One request, whose statement hangs until these stand in the queue and make the next batch. The first statements are
-  // refused, from that one on. Returns how many of the batch are.
+  // The statement of one request hangs until these names are queued and make the next batch. From that statement on,
+  // the first `refusals` statements are refused. Returns how many requests of the batch are refused.
   int refused_of_a_batch(client& db, const std::vector<std::string>& names, int refusals) {
     const auto hangs = std::make_shared<std::atomic<bool>>(true);
     const auto left = std::make_shared<std::atomic<int>>(refusals);
@@ -54,9 +54,9 @@ class statement_worker_test : public virtual_client_test {
     EXPECT_EQ(code_of([&] { std::ignore = first.take(); }), errc::privilege);
     return *refused;
   }
-  std::atomic<int> asked_{0};  // statements since the one that hung
+  std::atomic<int> asked_{0};  // how many statements came since the one that hung
 
-  // So many requests wait for "a" without a thread, until they are stopped. over: counts those that have ended.
+  // Makes so many asynchronous requests for "a", until they are stopped. over: counts those that have ended.
   void queue_up(const client& db, std::size_t many, const std::stop_source& stop, std::atomic<int>& over) {
     for (std::size_t i = 0; i < many; ++i) {
       acquire_async([](rowlock::task next) { next(); }, mutex{db, "a"}, [&](const acquired&) { ++over; },
@@ -76,7 +76,7 @@ TEST_F(statement_worker_test, one_bad_request_fails_nobody_else_of_its_batch) {
   EXPECT_EQ(refused_of_a_batch(db, {"a", "b", "c", "d"}, 3), 1) << "the one that was refused alone, too";
 }
 
-// Three threads that ask for a bad name again and again are no sign that the database refuses everything.
+// If three threads request a bad name again and again, that does not show that the database refuses everything.
 TEST_F(statement_worker_test, bad_requests_fail_nobody_of_the_next_batch) {
   client db = new_client(narrow());
   mutex(db, "first").acquire().release();
@@ -109,7 +109,7 @@ TEST_F(statement_worker_test, what_was_refused_for_good_is_reported_once_and_lea
   EXPECT_EQ(lines, 0);
 }
 
-// The lease ends with the client, and the place in the queue with the lease.
+// The lease ends when the client closes, and the place in the queue ends with the lease.
 TEST_F(statement_worker_test, close_does_not_wait_for_a_withdrawal_that_is_denied) {
   client other = new_client();
   const hold held = mutex(other, "a").acquire();
@@ -154,8 +154,8 @@ TEST_F(statement_worker_test, an_attempt_that_would_not_wait_waits_for_a_row_als
   EXPECT_TRUE(tried.get()) << "a row that is locked for a moment is not busy";
 }
 
-// A row that stays locked while nobody holds its lock is not busy. If a job took it for held, the job would
-// not run.
+// A row that stays locked while nobody holds its lock is not busy. If a job took the lock for held, the job would not
+// run.
 TEST_F(statement_worker_test, a_row_that_stays_locked_is_contention_for_an_attempt_that_would_not_wait) {
   client db = new_client();
   mutex(db, "a").acquire().release();
@@ -212,7 +212,8 @@ TEST_F(statement_worker_test, an_outage_is_reported_when_the_time_is_up_unless_t
   faults.cut(false);
 }
 
-// Nobody is known to hold the lock. If that were busy, a job whose database hangs would pass for one that runs elsewhere.
+// Nobody is known to hold the lock. If the result were busy, a job whose database hangs would believe that it runs
+// elsewhere.
 TEST_F(statement_worker_test, a_database_that_answers_nothing_is_unreachable_when_the_time_is_up) {
   client db = new_client();
   mutex(db, "a").acquire().release();
@@ -305,11 +306,11 @@ TEST_F(statement_worker_test, a_waiter_beside_a_guarded_transaction_of_a_dead_ho
   pass(4s);
   EXPECT_LT(faults.count("edit") + faults.count("enqueue"), before + 60);
   EXPECT_FALSE(waiter.is_over());
-  // Nor does it with each wake-up, of which a busy database sends many.
+  // The client does not look with each wake-up either, of which a busy database sends many.
   const auto whom = server->snapshot().queues.at("a").begin()->second.lease;
   const auto edits = faults.count("edit");
   for (int wakeups = 0; wakeups < 50; ++wakeups) {
-    // While a worker has the request, an edit tells whether it is granted.
+    // While a worker has the request, an edit tells the worker whether the request is granted.
     const auto looks = [&] { return faults.count("find") + faults.count("edit"); };
     const auto before_it = looks();
     session->send_wakeups(std::vector{store::wakeup{whom}});
@@ -430,7 +431,7 @@ TEST_F(statement_worker_test, a_renewal_waits_for_one_statement_of_a_release_at_
   client db = new_client();
   const hold kept = mutex(db, "b").acquire();
   hold held = mutex(db, "a").acquire();
-  server->lock_row("a");  // one statement does not release it, and others follow
+  server->lock_row("a");  // one statement does not release the lock, and others follow
   advance(8s);
   break_workers();
   faults.hang("release");
@@ -562,7 +563,7 @@ TEST_F(statement_worker_test, many_that_give_up_share_the_edits_that_withdraw_th
   EXPECT_TRUE(mutex(other, "a").try_acquire());
 }
 
-// A hold that nobody knows would be granted again and again, to one withdrawn request after the other.
+// If the hold were unknown to the client, the lock would be granted to one withdrawn request after the other.
 TEST_F(statement_worker_test, a_grant_to_one_that_has_given_up_passes_by_the_others) {
   client db = new_client();
   client other = new_client();

@@ -40,7 +40,7 @@ class submission_queue_test : public testing::Test {
     made->mode = mode;
     return made;
   }
-  // It stands in the lock's queue, on a lease with a deadline in 10 s.
+  // A request that stands in the lock's queue, on a lease with a deadline in 10 s.
   acquire_ptr waits(const std::string& name) {
     auto made = asks(name);
     made->lease = std::make_shared<client_layer::lease>(model::lease_id::random(), 10s, true,
@@ -83,7 +83,8 @@ TEST_F(submission_queue_test, while_a_worker_has_a_name_no_other_gets_it) {
   EXPECT_THAT(next().acquires, ElementsAre(second));
 }
 
-// As with five connections. The name that the one could not have is free before the other has done its batch.
+// The client has two workers of a kind, as with five connections. The name that the one could not take becomes free
+// before the other has completed its batch.
 TEST_F(submission_queue_test, a_second_worker_gets_what_becomes_free_while_the_first_is_busy) {
   const auto first = asks("a", model::lock_kind::mutex);
   const auto second = asks("a", model::lock_kind::mutex);
@@ -179,7 +180,7 @@ TEST_F(submission_queue_test, one_that_goes_alone_waits_for_one_batch_of_release
   EXPECT_THAT(next().releases, ElementsAre(second));
 }
 
-// A worker that acquires may wait for the database for long.
+// A worker that acquires may have to wait long for the database.
 TEST_F(submission_queue_test, a_delayed_release_needs_no_worker_that_acquires) {
   queue.split_roles(true);
   for (const auto role : {worker_role::acquires, worker_role::releases}) queue.count_worker(role, true);

@@ -18,7 +18,7 @@ class task_executor_test : public parts_test {
     made.outcome.result = result;
     return made;
   }
-  // Calls it in a thread of its own, and lets time pass until it has returned.
+  // Calls the function in a thread of its own, and lets time pass until it has returned.
   template <class Call>
   std::optional<errc> failure_in_time(Call call) {
     auto called = in_background([&] { return code_of(call); });

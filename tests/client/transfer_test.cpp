@@ -1,4 +1,4 @@
-// Holds that go from one process to another: transfer and adopt, receipt and reclaim.
+// Holds that move from one process to another: transfer and adopt, receipt and reclaim.
 #include "client/client_test.hpp"
 
 #include "client/engine.hpp"
@@ -15,7 +15,7 @@ namespace {
 
 class transfer_test : public client_test {
  protected:
-  // As a process on this machine, or another, has left it that is not this one.
+  // A hold that another process, on this machine or another one, has left behind.
   struct left_behind {
     model::lease_id lease = model::lease_id::random();
     model::hold_id hold = model::hold_id::random();
@@ -44,7 +44,7 @@ class transfer_test : public client_test {
                        .to_string();
     return made;
   }
-  // As the process that started this one would have it, with its pid.
+  // The receipt of the process that started this one, with that process's pid.
   std::string receipt_of_parent(const std::string& name, const std::string& birth = {}) {
     const hold known = mutex(db, "known").acquire();
     auto record = side().show("known")->holders.front().lease;
@@ -107,7 +107,8 @@ TEST_P(transfer_test, one_of_several_adopts) {
   EXPECT_TRUE(is_held("a"));
 }
 
-// Two holds of one id would be one in the registry: the second would never learn of its loss.
+// If a client had two holds with one id, the registry would know one of them, and the second would never learn of its
+// loss.
 TEST_P(transfer_test, a_client_adopts_one_text_once) {
   const auto text = mutex(db, "a").acquire().transfer(1h);
   auto first = adopt(other, text);
@@ -199,7 +200,8 @@ TEST_P(transfer_test, refuses_impossible_times_and_texts) {
   EXPECT_EQ(code_of([&] { std::ignore = reclaim(db, held.transfer(1h)); }), errc::invalid_argument);
 }
 
-// What is cut off or added must not be taken for another lock's text, which nobody holds.
+// A text from which something was cut off, or to which something was added, must not be taken for another lock's text,
+// which nobody holds.
 TEST_P(transfer_test, refuses_a_text_that_is_not_whole) {
   hold held = mutex(db, "billing/nightly").acquire();
   const auto receipt = held.receipt();
@@ -246,7 +248,7 @@ TEST_P(transfer_test, a_restarted_program_reclaims_with_a_new_token_and_before_w
   EXPECT_TRUE(waiter.take());
 }
 
-// Both would stand until the first has learned of it.
+// Both holds would be valid until the first has learned of its loss.
 TEST_P(transfer_test, reclaims_nothing_from_this_process) {
   hold held = mutex(db, "a").acquire();
   const auto receipt = held.receipt();
@@ -260,7 +262,7 @@ TEST_P(transfer_test, reclaims_nothing_from_this_process) {
 
 TEST_P(transfer_test, who_was_taken_for_dead_is_told) {
   hold held = mutex(db, "a").acquire();
-  // As another process does it, which cannot know that this one lives.
+  // Reclaims as another process does, which cannot know that this process lives.
   const auto mine = client_layer::reclaim(
       *primitives::access::engine(other),
       {client_layer::transfer_note::purpose::reclaim, lease_of("a"), model::hold_id{held.id()}, "a"});
@@ -294,7 +296,7 @@ TEST_P(transfer_test, reclaims_nothing_from_the_dead) {
   EXPECT_FALSE(reclaim(other, receipt));
 }
 
-// As after a restart of its container, in which the processes get the same pids again.
+// After a restart of its container, processes may get the same pids again.
 TEST_P(transfer_test, reclaims_from_a_dead_process_whose_pid_another_one_has) {
   const auto parent = client_layer::birth_of(::getppid());
   ASSERT_NE(parent, "");
@@ -374,13 +376,13 @@ TEST_F(transfer_doubt_test, an_adoption_that_fails_in_doubt_gives_the_lock_back)
   ASSERT_TRUE(soon([&] { return adoption.wait_for(0s) == std::future_status::ready; }));
   EXPECT_EQ(adoption.get(), errc::unreachable);
   faults.forget();
-  faults.deny("read_held", 1'000'000);  // so reconciliation does not find it
+  faults.deny("read_held", 1'000'000);  // keeps reconciliation from finding the hold
   EXPECT_TRUE(soon([&] { return holder_of("a").empty(); }));
 }
 
-// Otherwise a check of all holds could take it for an orphan.
+// If the id were not in use, a check of all holds could take the adopted hold for an orphan.
 TEST_F(transfer_doubt_test, the_id_of_an_adoption_is_in_use) {
-  mutex(other, "b").acquire().release();  // it has its lease
+  mutex(other, "b").acquire().release();  // gives the other client its lease
   const auto text = mutex(db, "a").acquire().transfer(1h);
   faults.hang_answer("edit");
   auto adoption = in_background([&] { return adopt(other, text); });
@@ -469,7 +471,7 @@ TEST_F(transfer_doubt_test, a_renewal_between_the_hand_over_and_its_answer_repor
 // The thread would run beside the adopter, with the same token and without learning of a loss.
 TEST_F(transfer_doubt_test, a_recursive_mutex_is_not_entered_again_while_its_hold_moves) {
   auto settings = calm();
-  settings.connections = 4;  // the new attempt sends a statement while the answer of the edit is under way
+  settings.connections = 4;  // the new attempt sends a statement while the edit's answer is under way
   client many = new_client(settings);
   recursive_mutex a{many, "a"};
   hold held = a.acquire();

@@ -1,4 +1,4 @@
-// Unfair locks: a request gets one whenever it is free, and no wake-up is lost.
+// Unfair locks: a request is granted whenever the lock is free, and no wake-up is lost.
 #include "client/client_test.hpp"
 
 #include "support/background.hpp"
@@ -111,7 +111,7 @@ TEST_F(unfair_clock_test, a_request_overtakes_the_waiter_until_a_sweep_looks_for
   EXPECT_EQ(queued("a"), 0U);
 }
 
-// The client that released is gone, so it wakes no waiter: their own poll finds the room.
+// The client that released is gone, so it wakes no waiter: the waiters' own poll finds the free permits.
 class unfair_semaphore_clock_test : public unfair_clock_test {
  protected:
   std::future<hold> waiting_for_one() {

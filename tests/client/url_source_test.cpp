@@ -9,7 +9,7 @@
 namespace rowlock::test {
 namespace {
 
-// A user of the database's server with all privileges that rowlock needs.
+// A user of the database server with all privileges that rowlock needs.
 class rotating_user {
  public:
   rotating_user(const store_fixture& fixture, std::string name)
@@ -36,7 +36,7 @@ class rotating_user {
         is_postgres() ? "SELECT count(*) FROM pg_stat_activity WHERE usename = '" + name_ + "'"
                       : "SELECT count(*) FROM information_schema.processlist WHERE user = '" + name_ + "'"));
   }
-  // Nobody can connect as this user any more, and its connections are ended.
+  // Drops the user, so that nobody can connect as it any more, and ends its connections.
   void drop() {
     there_ = false;
     server_->run((is_postgres() ? "DROP ROLE " : "DROP USER ") + name_);
@@ -49,7 +49,7 @@ class rotating_user {
       try {
         server_->run("KILL " + id);
       } catch (const std::exception&) {
-        // It has just ended.
+        // The connection has just ended.
       }
     }
   }

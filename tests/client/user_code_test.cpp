@@ -34,7 +34,7 @@ TEST(user_code_test, may_close_the_door_behind_itself) {
   EXPECT_FALSE(user_calls.run([] {}));
 }
 
-// As when a static object closes its client, after the thread's own objects are gone.
+// A static object may close its client after the thread's own objects are gone.
 TEST(user_code_test, may_be_called_while_a_thread_ends) {
   struct late_caller {
     user_code* user_calls = nullptr;
@@ -44,7 +44,7 @@ TEST(user_code_test, may_be_called_while_a_thread_ends) {
   };
   user_code user_calls;
   std::thread{[&] {
-    // Made before the thread's first call, and so destroyed after what that call made.
+    // This object is made before the thread's first call, and so it is destroyed after the objects that the call made.
     thread_local late_caller last;
     last.user_calls = &user_calls;
     user_calls.run([] {});
@@ -69,7 +69,7 @@ TEST_F(user_code_client_test, is_not_called_after_the_client_was_closed) {
   }));
   const auto told = lines.load();
   EXPECT_GT(told, 0) << "its threads log that they go on";
-  // What hung fails now, and that would be logged.
+  // The calls that hung fail now, and those failures would be logged.
   faults.cut(true);
   server->unblock();
   EXPECT_TRUE(eventually([&] { return server->sessions() == 0; }));
@@ -124,7 +124,7 @@ TEST_F(user_code_client_test, that_is_under_way_is_waited_for_by_close) {
   client db = new_client(settings);
   mutex(db, "a").acquire().release();
   client other = new_client();
-  const hold held = mutex(other, "a").acquire();  // so it waits until the client is closed
+  const hold held = mutex(other, "a").acquire();  // keeps the request below waiting until its client is closed
   faults.lose_request("acquire");
   attempt asked{db, "a"};
   ASSERT_EQ(called.get_future().wait_for(30s), std::future_status::ready);

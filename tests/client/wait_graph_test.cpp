@@ -20,7 +20,7 @@ using model::lock_mode;
 using testing::IsEmpty;
 using testing::SizeIs;
 
-// A thread.
+// A thread that holds locks or waits for them.
 struct somebody {
   hold_id first = hold_id::random();
   std::string host;
@@ -51,7 +51,7 @@ class lock_builder {
     made_.lock.row.fair = false;
     return *this;
   }
-  operator contended_lock() const { return made_; }  // NOLINT: that is what it builds
+  operator contended_lock() const { return made_; }  // NOLINT: a builder is used as what it builds
 
  private:
   contended_lock made_;
@@ -113,7 +113,7 @@ TEST(wait_graph_test, a_waiter_behind_a_circle_is_not_in_it) {
 }
 
 TEST(wait_graph_test, a_place_in_the_queue_before_one_counts_as_holding) {
-  // `other` would fit beside me, but stands behind `you`, who wants to write and waits for `other`.
+  // `other` would fit beside `me`, but stands behind `you`, who wants to write and waits for `other`.
   const auto shared = [](const lock_builder& lock) { return contended_lock(lock); };
   auto catalog = lock_builder{"c", model::lock_kind::shared_mutex, 100};
   catalog.held_by(me).wanted_by(you, 100).wanted_by(other, 1, lock_mode::shared);

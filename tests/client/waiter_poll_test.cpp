@@ -1,4 +1,4 @@
-// For which waiters a wake-up makes a client poll.
+// The waiters for which a wake-up makes a client poll.
 #include "client/client_test.hpp"
 #include "client/executors.hpp"
 
@@ -23,8 +23,8 @@ class waiter_poll_test : public virtual_client_test {
       acquire_async(by_hand.get(), mutex{waits, name},
                     [this](acquired one) { got.push_back(std::move(one)); });
     }
-    // A waiter that registers after a wake-up was heard is polled for too. So all register before the first
-    // wake-up.
+    // The client also polls for a waiter that registers after a wake-up was heard. So all waiters register before the
+    // first wake-up.
     EXPECT_TRUE(eventually([&] { return waits.stats().waits == waiters; }));
     virtual_time::let_others_sleep();
   }
@@ -33,7 +33,7 @@ class waiter_poll_test : public virtual_client_test {
     settings.poll_interval = 1h;
     return settings;
   }
-  // How many waiters are polled for until `over` waits are over. No regular poll is due.
+  // For how many waiters the client polls until `over` waits are over. No regular poll is due.
   std::size_t asked_for(const std::function<void()>& release, std::size_t over) {
     const auto before = server->asked_about();
     auto released = in_background(release);
@@ -78,7 +78,7 @@ TEST_F(waiter_poll_test, a_named_waiter_is_asked_about_again_when_that_failed) {
   EXPECT_TRUE(got.front());
 }
 
-// Each barrier is asked by a statement of its own.
+// The client asks about each barrier with a separate statement.
 TEST_F(waiter_poll_test, a_renewal_waits_for_one_of_many_barriers) {
   constexpr int barriers = 20;
   for (int i = 0; i < barriers; ++i) {

@@ -1,5 +1,4 @@
-// Where the database does not notify of changes, a client with waiters polls for them, and no other client
-// does.
+// If the database does not notify of changes, a client with waiters polls for them, and no other client does.
 #include "client/client_test.hpp"
 
 namespace rowlock::test {
@@ -11,7 +10,7 @@ class wakeup_test : public virtual_client_test {
     mutex(holding, "a").acquire().release();
     mutex(waits, "b").acquire().release();
   }
-  // Only wake-ups can bring a hand-over in time.
+  // With these options only wake-ups can bring a hand-over in time.
   static options seldom() {
     auto settings = calm();
     settings.poll_interval = 1h;
@@ -44,7 +43,8 @@ TEST_F(wakeup_test, a_waiter_hears_of_its_grant_within_150_ms) {
   EXPECT_TRUE(eventually([&] { return waiter.is_over(); }));
 }
 
-// As behind a pooler. If a change could mean that a holder changed too, all holds would be checked each time.
+// Behind a pooler changes are not counted. If each change could concern a holder, the client would check all holds each
+// time.
 TEST_F(wakeup_test, where_changes_are_not_counted_waiters_are_polled_for_and_holds_are_not) {
   server->count_nothing();
   std::vector<hold> others;
@@ -64,7 +64,7 @@ TEST_F(wakeup_test, one_poll_serves_all_and_is_seldom) {
   const hold held = mutex(holding, "a").acquire();
   std::vector<attempt> waiters;
   for (int i = 0; i < 8; ++i) waiters.push_back(waiting(waits, "a"));
-  // Over ten seconds: at most one in 70 ms, however many wait.
+  // Over ten seconds the client asks at most once in 70 ms, however many requests wait.
   const auto before = asked();
   for (int i = 0; i < 1000; ++i) {
     advance(10ms);

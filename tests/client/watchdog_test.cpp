@@ -68,7 +68,7 @@ TEST_F(watchdog_test, loses_holds_of_an_explicit_ttl_and_no_others) {
   EXPECT_TRUE(is_lost(later));
 }
 
-// It sleeps for a quarter of a second otherwise.
+// Without an earlier deadline the watchdog sleeps for a quarter of a second.
 TEST_F(watchdog_test, looks_again_when_a_deadline_has_come_nearer) {
   virtual_time::let_others_sleep();
   const auto hold = hold_on(explicit_ttl(10ms));
