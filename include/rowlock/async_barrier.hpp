@@ -5,7 +5,7 @@
 //
 //   arrive_async(pool, phase, [](rowlock::arrived at) { if (at) begin(*at.generation); });
 //
-// It is the same arrival as a blocking one, and no thread waits for it. What async.hpp says of executors and
+// The arrival is the same as a blocking one, but no thread waits for it. What async.hpp says of executors and
 // coroutines is true here, too. However the arrival ends, nothing of it remains:
 //
 //                                | fewer have arrived                   | all others have arrived meanwhile

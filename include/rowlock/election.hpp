@@ -82,8 +82,8 @@ class ROWLOCK_EXPORT election {
     return try_campaign_for(time_limit::until(time), how);
   }
 
-  // Who leads, as last written. It may change at any time. Throws error: mismatch for another kind, unreachable,
-  // others.
+  // Who leads, as last written. The leader may change at any time. Throws error: mismatch for another kind,
+  // unreachable, others.
   [[nodiscard]] leadership observe() const;
 
   // The leader, if there is one, then the candidates in queue order, without those whose lease has expired. Reads

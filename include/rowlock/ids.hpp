@@ -83,8 +83,8 @@ class lease_id : public detail::id128 {
 // A fencing token: greater than that of every earlier hold of its name, and below 2^53. Tokens of different names, or
 // of a name in different databases, have nothing to do with each other.
 //
-// It is for systems that rowlock does not control: they store value(), and refuse a request that comes with a lower
-// one.
+// A token is for systems that rowlock does not control: they store value(), and refuse a request that comes with a
+// lower one.
 class fencing_token {
  public:
   constexpr fencing_token() noexcept = default;  // 0: below those of all holds

@@ -40,7 +40,7 @@ class ROWLOCK_EXPORT latch {
   // error(invalid_argument) if n is below 1, or if fewer than n remain; then nothing has changed.
   void count_down(std::int64_t n = 1);
 
-  // How many remain to be counted down. It may change at any time.
+  // How many remain to be counted down. The number may change at any time.
   [[nodiscard]] std::int64_t remaining() const;
 
   // Whether the latch is open.

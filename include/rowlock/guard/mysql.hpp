@@ -9,7 +9,7 @@
 // other callers cannot even join the queue before it ends: keep the transaction shorter than they can wait. The guard
 // of a shared hold does not affect other shared holds of the name.
 //
-// It works at every isolation level. Under REPEATABLE READ, the default, begin the transaction after the
+// The guard works at every isolation level. Under REPEATABLE READ, the default, begin the transaction after the
 // acquire: if its snapshot is older than the hold, the guard refuses it with error(hold_lost). Under
 // SERIALIZABLE the server locks all rows that are read, in share mode. If two guarded transactions read the
 // same rows and then write them, one gets error 1213 (SQLSTATE 40001) and has written nothing: retry it. MySQL
@@ -19,7 +19,7 @@
 // statement may get error 1020 when a row has changed since the transaction's snapshot; a waiter that joins the
 // queue changes the lock's row. The server has rolled the transaction back: retry it, as for 1213.
 //
-// It needs START TRANSACTION. In an XA transaction the guard is refused, because XA PREPARE releases the lock
+// The guard needs START TRANSACTION. In an XA transaction the guard is refused, because XA PREPARE releases the lock
 // on the row while the transaction can still be committed. On InnoDB a ROLLBACK TO SAVEPOINT keeps the guard.
 //
 // On a Galera cluster the guard also writes the lock's row, because a cluster detects conflicts only between

@@ -9,8 +9,8 @@
 // still join the queue, and renewals are not delayed. A lock whose hold is released meanwhile becomes free when the
 // transaction ends, so keep the transaction shorter than the lock's other users can wait.
 //
-// It works at every isolation level. Under REPEATABLE READ and SERIALIZABLE begin the transaction after the acquire: an
-// older snapshot is refused, with error(hold_lost) or the server's serialization failure (40001).
+// The guard works at every isolation level. Under REPEATABLE READ and SERIALIZABLE begin the transaction after the
+// acquire: an older snapshot is refused, with error(hold_lost) or the server's serialization failure (40001).
 #pragma once
 
 #include <rowlock/error.hpp>

@@ -5,7 +5,7 @@
 //   UPDATE account …;
 //   COMMIT;
 //
-// It takes SQLite's write lock and renews the lease in the transaction, unless the lease has expired. Until the
+// The guard takes SQLite's write lock and renews the lease in the transaction, unless the lease has expired. Until the
 // transaction ends, no lock in this file can be granted and no lease renewed, so keep it much shorter than the ttl.
 // Call it before any SAVEPOINT: rolling back to one keeps the write lock, but undoes the renewal. If a deferred
 // transaction has read before the guard and somebody has written since, SQLite refuses it with SQLITE_BUSY_SNAPSHOT.
