@@ -124,7 +124,7 @@ TEST_F(user_code_client_test, that_is_under_way_is_waited_for_by_close) {
   client db = new_client(settings);
   mutex(db, "a").acquire().release();
   client other = new_client();
-  const hold held = mutex(other, "a").acquire();  // keeps the request below waiting until its client is closed
+  const hold held = mutex(other, "a").acquire();  // keeps the next request waiting until its client closes
   faults.lose_request("acquire");
   attempt asked{db, "a"};
   ASSERT_EQ(called.get_future().wait_for(30s), std::future_status::ready);

@@ -20,7 +20,7 @@ class balancer {
 
  private:
   void accept_connections();
-  // Both ways, until one end closes.
+  // Passes bytes in both directions, until one end closes.
   void pass_on(int client, int server) const;
 
   std::vector<int> ports_;
