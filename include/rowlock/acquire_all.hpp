@@ -44,9 +44,9 @@ class ROWLOCK_EXPORT wanted {
   std::shared_ptr<const model::lock_request> lock_;
 };
 
-// Wants the lock to read.
+// The lock, to be acquired for reading.
 ROWLOCK_EXPORT wanted shared(const shared_mutex& lock);
-// Wants `count` permits: 1 to the semaphore's capacity, otherwise error(invalid_argument).
+// `count` permits, to be acquired: 1 to the semaphore's capacity, otherwise error(invalid_argument).
 ROWLOCK_EXPORT wanted permits(const counting_semaphore& lock, std::int64_t count = 1);
 
 // The holds of several locks, in the order of the request. Each has its own token, stop token and guard, and can be
