@@ -16,7 +16,7 @@ class joint_call_test : public virtual_client_test {
   using wait_ptr = std::shared_ptr<async_joint_call>;
 
   joint_call_test() {
-    // The names exist, and the client has its lease.
+    // Makes the names, and the client's lease.
     for (const auto* name : {"a", "b", "c"}) mutex(db, name).acquire().release();
   }
   ~joint_call_test() override { give_back(); }
@@ -182,7 +182,7 @@ TEST_F(joint_call_test, dropped_by_its_executor_all_are_released) {
   EXPECT_EQ(continued, 0);
 }
 
-// An edit that hangs, before it happens or after, while its caller is stopped or abandons it.
+// An edit hangs, before it happens or after, while its caller is stopped or abandons the request.
 TEST_F(joint_call_test, what_is_granted_too_late_is_released) {
   for (const bool happens : {false, true}) {
     for (const bool stops : {false, true}) {
@@ -218,7 +218,7 @@ TEST_F(joint_call_test, a_lost_answer_is_one_grant_each) {
   }
 }
 
-// Otherwise a check of all holds could take them for orphans.
+// If the ids were not in use, a check of all holds could take their holds for orphans.
 TEST_F(joint_call_test, the_ids_that_it_asks_with_and_looks_for_are_in_use) {
   const auto is_in_use = [&](const std::string& name) {
     return engine()->parts().queue.ids().contains(model::hold_id::parse(holder_of(name)));
