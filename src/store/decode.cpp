@@ -187,12 +187,15 @@ held_entry read_held_entry(const rows& row) {
           .queued = row.boolean("queued")};
 }
 
-stale read_stale(rows&& leases, rows&& names, std::size_t limit) {
+std::vector<held_entry> read_held_entries(rows&& from) {
+  return read_all(from, read_held_entry);
+}
+
+stale read_stale_names(rows&& from) {
   stale found;
-  found.leases = read_leases(std::move(leases));
-  for (std::size_t read = 1; names.next(); ++read) {
-    if (names.boolean("is_stale")) found.names.push_back(names.text("name"));
-    if (read == limit) found.next = names.text("name");
+  while (from.next()) {
+    if (from.boolean("is_stale")) found.names.push_back(from.text("name"));
+    if (from.boolean("more")) found.next = from.text("name");
   }
   return found;
 }

@@ -24,7 +24,7 @@ ROWLOCK_FOR_STORES hand_over_reply read_hand_over(const rows& row);
 // Rows that name leases: id.
 ROWLOCK_FOR_STORES std::vector<lease_id> read_leases(rows&& from);
 // Rows that name locks: name.
-ROWLOCK_FOR_STORES std::vector<std::string> read_names(rows&& from);
+std::vector<std::string> read_names(rows&& from);
 // A row of read_database_state or renew. identity: this server's.
 ROWLOCK_FOR_STORES database_state read_database_state(const rows& row, std::string identity);
 // The floor of the next epoch, from the row of take_meta.
@@ -37,14 +37,14 @@ ROWLOCK_FOR_STORES void read_status(const rows& row, hold_status& status);
 // The rows of find for several holds; the column n numbers the holds from 1.
 ROWLOCK_FOR_STORES std::vector<hold_status> read_statuses(rows&& from, std::span<const hold_query> holds);
 // The rows of list and show. The rows of one lock are adjacent.
-ROWLOCK_FOR_STORES std::vector<lock_info> read_locks(rows&& from);
+std::vector<lock_info> read_locks(rows&& from);
 // The first lock of them.
-ROWLOCK_FOR_STORES std::optional<lock_info> read_lock(rows&& from);
-ROWLOCK_FOR_STORES std::vector<waiter_info> read_waiters(rows&& from);
+std::optional<lock_info> read_lock(rows&& from);
+std::vector<waiter_info> read_waiters(rows&& from);
 ROWLOCK_FOR_STORES held_entry read_held_entry(const rows& row);
-
-// The rows of find_stale_leases and find_stale_names, which return every name of a page of `limit` names.
-ROWLOCK_FOR_STORES stale read_stale(rows&& leases, rows&& names, std::size_t limit);
+std::vector<held_entry> read_held_entries(rows&& from);
+// The rows of find_stale_names: stale names in their order, and the last name of the page. more: another page follows.
+stale read_stale_names(rows&& from);
 
 // What an edit reads of its locks: the rows of edit_read, and of the statements that go with it.
 class edit_reader {
@@ -71,12 +71,12 @@ class edit_reader {
   std::span<const edit_request> requests_;
 };
 
-ROWLOCK_FOR_STORES std::vector<recording> read_recordings(rows&& from);
-ROWLOCK_FOR_STORES std::vector<history_line> read_history(rows&& from);
+std::vector<recording> read_recordings(rows&& from);
+std::vector<history_line> read_history(rows&& from);
 
 ROWLOCK_FOR_STORES schema_state read_schema_state(rows&& from);
-ROWLOCK_FOR_STORES std::vector<ledger_entry> read_ledger(rows&& from);
+std::vector<ledger_entry> read_ledger(rows&& from);
 // The rows of describe, as the lines of migration_session::describe.
-ROWLOCK_FOR_STORES std::vector<std::string> read_columns(rows&& from, std::string_view prefix);
+std::vector<std::string> read_columns(rows&& from, std::string_view prefix);
 
 }  // namespace rowlock::store

@@ -5,6 +5,7 @@
 
 #include <chrono>
 #include <cstdint>
+#include <functional>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -84,5 +85,7 @@ class ROWLOCK_FOR_STORES rows {
 
   mutable int next_ = 0;  // where the next column probably is, because they are read in order
 };
+
+using rows_reader = std::function<void(rows&&)>;
 
 }  // namespace rowlock::store

@@ -4,6 +4,7 @@
 
 #include "model/text.hpp"
 #include "store/mysql/mysql_connection.hpp"
+#include "store/sql_value.hpp"
 #include "store/store.hpp"
 
 #include <cstdint>
@@ -33,6 +34,20 @@ std::string mysql_literal(const Id& id) {
 // whatever the connection's character set and collation are.
 inline mysql_value mysql_text(std::string name, std::string_view bytes) {
   return {std::move(name), mysql_literals{mysql_literal(bytes)}};
+}
+
+inline mysql_values as_mysql(sql_values values) {
+  mysql_values result;
+  for (const auto& [name, value] : values) {
+    if (const auto* number = std::get_if<std::int64_t>(&value)) {
+      result.push_back({std::string{name}, *number});
+    } else if (const auto* text = std::get_if<std::string_view>(&value)) {
+      result.push_back(mysql_text(std::string{name}, *text));
+    } else {
+      result.push_back({std::string{name}, mysql_literals{mysql_literal(std::get<model::id128>(value))}});
+    }
+  }
+  return result;
 }
 
 // What the statements for a single request take.

@@ -1,4 +1,4 @@
-// The state of the database, and leases.
+// Running statements, the state of the database, leases, and the look for holds.
 #include "store/mysql/mysql_session.hpp"
 
 #include "store/decode.hpp"
@@ -28,7 +28,8 @@ mysql_json sorted_ids(std::span<const lease_id> leases) {
 }  // namespace
 
 mysql_session::mysql_session(std::shared_ptr<const mysql_context> context, connect_watch& watch)
-    : context_{std::move(context)},
+    : sql_session{context->options},
+      context_{std::move(context)},
       opened_{open_connection(*context_, context_->options.statement_timeout, watch)} {
   const connect_watch::step step{watch, [&] { connection_.interrupt(); }};
   check_schema_version(read_schema_state(connection_), context_->options,
@@ -36,7 +37,35 @@ mysql_session::mysql_session(std::shared_ptr<const mysql_context> context, conne
   if (facts_.clustered) read_database_state();
 }
 
-// ---- the state of the database ----
+// ---- statements --------------------------------------------------------------------------------------
+
+void mysql_session::read(const std::string& statement, sql_values values, extent, const rows_reader& use) {
+  use(connection_.read(statement, as_mysql(values)));
+}
+
+std::int64_t mysql_session::write(const std::string& statement, sql_values values, durability) {
+  return connection_.write(statement, as_mysql(values));
+}
+
+std::int64_t mysql_session::write_recording(const std::string& statement, sql_values values) {
+  mysql_transaction transaction{connection_, statement};
+  const auto matched = transaction.write({statement, as_mysql(values)});
+  if (matched == 0) return 0;
+  const mysql_statement last[] = {{"change_recordings", {}}};
+  transaction.commit(last);
+  return matched;
+}
+
+std::int64_t mysql_session::prune_history(const std::string& name, std::int64_t keep, std::chrono::hours age,
+                                          std::size_t limit) {
+  const auto named = mysql_text("name", name);
+  auto found = connection_.read("find_old_history", {named, {"keep", keep}, {"age_h", age}});
+  const auto cut = found.next() ? found.integer("id") : 0;
+  if (cut == 0) return 0;
+  return connection_.write("prune_history", {named, {"cut", cut}, {"most", limit}});
+}
+
+// ---- the state of the database -----------------------------------------------------------------------
 
 // A cluster that was bootstrapped from a node that was behind keeps its identity but lacks the latest tokens.
 // Each of its nodes was started after the epoch was last raised. The same is true of a node that only
@@ -71,7 +100,7 @@ database_state mysql_session::world_of(const rows& row) {
 
 database_state mysql_session::read_database_state() {
   auto found = connection_.read("read_database_state");
-  if (!found.next()) throw missing_meta_row(context_->options);
+  if (!found.next()) throw no_meta_row();
   return world_of(found);
 }
 
@@ -82,7 +111,7 @@ database_state mysql_session::record_database_state() {
   if (database_state now = read_database_state(); settled(now)) return now;
   mysql_transaction transaction{connection_, "record_database_state"};
   auto recorded = transaction.read({"take_meta", {}});
-  if (!recorded.next()) throw missing_meta_row(context_->options);
+  if (!recorded.next()) throw no_meta_row();
   std::vector<mysql_statement> changes{{"write_marker", {{"value", lease_id::random()}}}};
   if (recorded.view("identity") != server_ || is_unseen(recorded.integer("cluster_seen"))) {
     changes.push_back({"lengthen_leases", {}});
@@ -97,15 +126,11 @@ database_state mysql_session::record_database_state() {
 std::int64_t mysql_session::raise_epoch(token above) {
   mysql_transaction transaction{connection_, "raise_epoch"};
   auto recorded = transaction.read({"take_meta", {}});
-  if (!recorded.next()) throw missing_meta_row(context_->options);
+  if (!recorded.next()) throw no_meta_row();
   const auto floor = std::max(next_floor(recorded), model::floor_above(above));
   const mysql_statement last[] = {{"raise_epoch", {{"epoch", model::epoch_of(floor)}, {"above", floor}}}};
   transaction.commit(last);
   return model::epoch_of(floor);
-}
-
-void mysql_session::set_skew(std::chrono::milliseconds skew) {
-  connection_.write("set_skew", {{"skew_ms", skew}});
 }
 
 // ---- leases ------------------------------------------------------------------------------------------
@@ -123,7 +148,7 @@ renewal_reply mysql_session::renew_one(const lease_id& lease) {
 }
 
 renewal_reply mysql_session::read_renewal(rows&& found) {
-  if (!found.next()) throw missing_meta_row(context_->options);
+  if (!found.next()) throw no_meta_row();
   renewal_reply reply;
   reply.database_state = world_of(found);
   reply.renewed = read_renewals(found);
@@ -163,6 +188,15 @@ std::vector<lease_id> mysql_session::kill(std::span<const lease_id> leases, std:
 
 void mysql_session::end(std::span<const lease_id> leases) {
   if (!leases.empty()) connection_.write("end", {{"leases", sorted_ids(leases)}});
+}
+
+// ---- holds -------------------------------------------------------------------------------------------
+
+std::vector<hold_status> mysql_session::find(std::span<const hold_query> holds) {
+  if (holds.empty()) return {};
+  mysql_json asked;
+  for (const auto& wanted : holds) asked.add(wanted.name, wanted.hold);
+  return read_statuses(connection_.read("find", {{"holds", asked}}), holds);
 }
 
 }  // namespace rowlock::store

@@ -1,10 +1,9 @@
 // The store's verbs on one MySQL or MariaDB connection.
 #pragma once
 
-#include "store/history_verbs.hpp"
 #include "store/hot_row.hpp"
 #include "store/mysql/mysql_setup.hpp"
-#include "store/store.hpp"
+#include "store/sql_session.hpp"
 #include "store/waker.hpp"
 
 #include <atomic>
@@ -14,14 +13,13 @@
 
 namespace rowlock::store {
 
-class mysql_session final : public session, public history_verbs {
+class mysql_session final : public sql_session {
  public:
   mysql_session(std::shared_ptr<const mysql_context> context, connect_watch& watch);
 
   database_state read_database_state() override;
   database_state record_database_state() override;
   std::int64_t raise_epoch(token above) override;
-  void set_skew(std::chrono::milliseconds skew) override;
 
   void create_lease(const lease_record& lease) override;
   renewal_reply renew(std::span<const lease_id> leases) override;
@@ -44,25 +42,11 @@ class mysql_session final : public session, public history_verbs {
 
   std::vector<hold_status> find(std::span<const hold_query> holds) override;
   void make_durable(lease_id own) override { renew_one(own); }
-  std::vector<lock_info> list(const std::string& after, std::size_t limit) override;
-  std::optional<lock_info> show(const std::string& name) override;
-  std::vector<waiter_info> queue(const std::string& name) override;
-  held_page read_held(lease_id client, const std::string& after, std::size_t limit) override;
-  stale find_stale(std::size_t limit, std::chrono::microseconds skew, const std::string& after) override;
-  std::vector<std::string> waited_for() override;
 
   std::int64_t collect(std::chrono::milliseconds idle, std::size_t limit) override;
 
-  history_verbs& history() override { return *this; }
-  std::vector<recording> recordings() override;
-  void check_history() override;
-  void record(const recording& what) override;
-  bool stop_recording(const std::string& pattern) override;
-  std::vector<history_line> read_history(const std::string& name, std::int64_t before,
-                                         std::size_t limit) override;
   std::int64_t prune_history(const std::string& name, std::int64_t keep, std::chrono::hours age,
                              std::size_t limit) override;
-  std::vector<std::string> names_with_history(const std::string& after, std::size_t limit) override;
 
   // MySQL sends no notifications: send_wakeups() leaves a mark on the client's lease, and poll_wakeups() looks for it.
   void listen(lease_id client) override;
@@ -78,6 +62,10 @@ class mysql_session final : public session, public history_verbs {
   std::string warning() const override { return facts_.danger; }
 
  private:
+  void read(const std::string& statement, sql_values values, extent how, const rows_reader& use) override;
+  std::int64_t write(const std::string& statement, sql_values values, durability how) override;
+  std::int64_t write_recording(const std::string& statement, sql_values values) override;
+
   bool is_unseen(std::int64_t cluster_seen) const;
   // Whether each statement can ask the server who it is: MySQL, but no cluster, whose nodes share an identity.
   bool answers_for_itself() const { return !connection_.is_mariadb() && !facts_.clustered; }

@@ -1,6 +1,8 @@
 // Formats a statement's arguments as text, and the columns of a batch as arrays.
 #pragma once
 
+#include "store/sql_value.hpp"
+
 #include <array>
 #include <chrono>
 #include <concepts>
@@ -8,6 +10,8 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <variant>
+#include <vector>
 
 namespace rowlock::store {
 
@@ -32,6 +36,14 @@ requires requires(const Value& value) {
 }
 std::string postgres_text(const Value& value) {
   return value.to_string();
+}
+
+inline std::vector<std::string> postgres_texts(sql_values values) {
+  std::vector<std::string> texts;
+  for (const auto& given : values) {
+    texts.push_back(std::visit([](const auto& value) { return postgres_text(value); }, given.value));
+  }
+  return texts;
 }
 
 class postgres_array {

@@ -1,4 +1,4 @@
-// The state of the database, and leases.
+// Running statements, the state of the database, leases, and the look for holds.
 #include "store/postgres/postgres_session.hpp"
 
 #include "store/decode.hpp"
@@ -9,6 +9,9 @@ namespace rowlock::store {
 
 namespace {
 
+// For statements that read whole tables. A script is one transaction, so the setting ends with it.
+constexpr auto with_scans = "SELECT set_config('enable_seqscan', 'on', true);\n";
+
 postgres_array ids(std::span<const lease_id> leases) {
   postgres_array array;
   for (const auto& lease : leases) array.add(lease);
@@ -18,7 +21,8 @@ postgres_array ids(std::span<const lease_id> leases) {
 }  // namespace
 
 postgres_session::postgres_session(std::shared_ptr<const postgres_context> context, connect_watch& watch)
-    : context_{std::move(context)},
+    : sql_session{context->options},
+      context_{std::move(context)},
       opened_{open_connection(*context_, context_->options.statement_timeout, watch)} {
   if (is_pooled() && context_->listen_conninfo) {
     listener_ = std::make_unique<postgres_listener>(*context_, place_of(connection_));
@@ -28,9 +32,24 @@ postgres_session::postgres_session(std::shared_ptr<const postgres_context> conte
                        where(context_->options));
 }
 
+// ---- statements --------------------------------------------------------------------------------------
+
+void postgres_session::read(const std::string& statement, sql_values values, extent how,
+                            const rows_reader& use) {
+  use(connection_.script(statement, connection_.settings() + (how == extent::all ? with_scans : "") +
+                                        connection_.execute_texts(statement, postgres_texts(values))));
+}
+
+std::int64_t postgres_session::write(const std::string& statement, sql_values values, durability) {
+  const auto script = connection_.settings() + connection_.execute_texts(statement, postgres_texts(values));
+  return connection_.script(statement, script).affected();
+}
+
+// ---- the state of the database -----------------------------------------------------------------------
+
 database_state postgres_session::read_database_state() {
   auto found = connection_.call(context_->options.read_only ? "read_meta" : "read_database_state");
-  if (!found.next()) throw missing_meta_row(context_->options);
+  if (!found.next()) throw no_meta_row();
   return store::read_database_state(found, found.text("identity"));
 }
 
@@ -39,7 +58,7 @@ template <class Decide>
 auto postgres_session::with_meta(const std::string& verb, Decide decide) {
   try {
     auto meta = connection_.script(verb, connection_.begin() + connection_.execute("take_meta"));
-    if (!meta.next()) throw missing_meta_row(context_->options);
+    if (!meta.next()) throw no_meta_row();
     return decide(std::as_const(meta));
   } catch (const error&) {
     connection_.rollback();
@@ -59,7 +78,7 @@ database_state postgres_session::record_database_state() {
     script += connection_.execute("write_marker", lease_id::random()) + "COMMIT;\n" + connection_.settings() +
               connection_.execute("read_database_state");
     auto found = connection_.script("record_database_state", script);
-    if (!found.next()) throw missing_meta_row(context_->options);
+    if (!found.next()) throw no_meta_row();
     return store::read_database_state(found, found.text("identity"));
   });
 }
@@ -73,9 +92,7 @@ std::int64_t postgres_session::raise_epoch(token above) {
   });
 }
 
-void postgres_session::set_skew(std::chrono::milliseconds skew) {
-  if (connection_.call("set_skew", skew).affected() == 0) throw missing_meta_row(context_->options);
-}
+// ---- leases ------------------------------------------------------------------------------------------
 
 void postgres_session::create_lease(const lease_record& lease) {
   const auto created = connection_.call("create_lease", lease.id, lease.client, lease.host, lease.pid,
@@ -87,7 +104,7 @@ void postgres_session::create_lease(const lease_record& lease) {
 
 renewal_reply postgres_session::renew(std::span<const lease_id> leases) {
   auto found = connection_.call("renew", ids(leases));
-  if (!found.next()) throw missing_meta_row(context_->options);
+  if (!found.next()) throw no_meta_row();
   renewal_reply reply;
   reply.database_state = store::read_database_state(found, found.text("identity"));
   reply.renewed = read_renewals(found);
@@ -101,6 +118,31 @@ std::vector<lease_id> postgres_session::kill(std::span<const lease_id> leases,
 
 void postgres_session::end(std::span<const lease_id> leases) {
   connection_.call("end", ids(leases));
+}
+
+// ---- holds -------------------------------------------------------------------------------------------
+
+std::vector<hold_status> postgres_session::find(std::span<const hold_query> holds) {
+  const auto ask = [&] {
+    if (holds.size() == 1) return connection_.call("find_one", holds[0].name, holds[0].hold);
+    postgres_batch<2> wanted;
+    for (const auto& one : holds) wanted.add(one.name, one.hold);
+    return connection_.call("find", wanted);
+  };
+  return read_statuses(ask(), holds);
+}
+
+// One statement reads the page and what stands there.
+held_page postgres_session::read_held(lease_id client, const std::string& after, std::size_t limit) {
+  held_page page;
+  for (auto found = connection_.call("read_held", client, after, limit); found.next();) {
+    if (found.null("hold_id")) {
+      page.next = found.text("name");
+    } else {
+      page.entries.push_back(read_held_entry(found));
+    }
+  }
+  return page;
 }
 
 }  // namespace rowlock::store

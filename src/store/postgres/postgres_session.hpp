@@ -1,11 +1,10 @@
 // The store's verbs on one PostgreSQL connection.
 #pragma once
 
-#include "store/history_verbs.hpp"
 #include "store/hot_row.hpp"
 #include "store/postgres/postgres_listener.hpp"
 #include "store/postgres/postgres_setup.hpp"
-#include "store/store.hpp"
+#include "store/sql_session.hpp"
 #include "store/waker.hpp"
 
 #include <memory>
@@ -15,7 +14,7 @@
 
 namespace rowlock::store {
 
-class postgres_session final : public session, public history_verbs {
+class postgres_session final : public sql_session {
  public:
   postgres_session(std::shared_ptr<const postgres_context> context, connect_watch& watch);
 
@@ -24,7 +23,6 @@ class postgres_session final : public session, public history_verbs {
   database_state read_database_state() override;
   database_state record_database_state() override;
   std::int64_t raise_epoch(token above) override;
-  void set_skew(std::chrono::milliseconds skew) override;
 
   void create_lease(const lease_record& lease) override;
   renewal_reply renew(std::span<const lease_id> leases) override;
@@ -43,25 +41,9 @@ class postgres_session final : public session, public history_verbs {
                                          const joint_decision& decide) override;
 
   std::vector<hold_status> find(std::span<const hold_query> holds) override;
-  std::vector<lock_info> list(const std::string& after, std::size_t limit) override;
-  std::optional<lock_info> show(const std::string& name) override;
-  std::vector<waiter_info> queue(const std::string& name) override;
   held_page read_held(lease_id client, const std::string& after, std::size_t limit) override;
-  stale find_stale(std::size_t limit, std::chrono::microseconds skew, const std::string& after) override;
-  std::vector<std::string> waited_for() override;
 
   std::int64_t collect(std::chrono::milliseconds idle, std::size_t limit) override;
-
-  history_verbs& history() override { return *this; }
-  std::vector<recording> recordings() override;
-  void check_history() override;
-  void record(const recording& what) override;
-  bool stop_recording(const std::string& pattern) override;
-  std::vector<history_line> read_history(const std::string& name, std::int64_t before,
-                                         std::size_t limit) override;
-  std::int64_t prune_history(const std::string& name, std::int64_t keep, std::chrono::hours age,
-                             std::size_t limit) override;
-  std::vector<std::string> names_with_history(const std::string& after, std::size_t limit) override;
 
   void listen(lease_id client) override;
   void send_wakeups(std::span<const wakeup> told) override;
@@ -75,6 +57,9 @@ class postgres_session final : public session, public history_verbs {
   bool end_ghost(const std::string& backend) override;
 
  private:
+  void read(const std::string& statement, sql_values values, extent how, const rows_reader& use) override;
+  std::int64_t write(const std::string& statement, sql_values values, durability how) override;
+
   template <class Decide>
   auto with_meta(const std::string& verb, Decide decide);
   std::vector<grant> acquire_one(const acquire_item& request);

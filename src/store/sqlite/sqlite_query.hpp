@@ -3,6 +3,7 @@
 
 #include "model/ids.hpp"
 #include "store/rows.hpp"
+#include "store/sql_value.hpp"
 
 #include <sqlite3.h>
 
@@ -56,6 +57,9 @@ class sqlite_query final : public rows {
     bind(value.count());
   }
   void bind(const model::id128& value) { bind(std::string_view{value.to_string()}); }
+  void bind(sql_values values) {
+    for (const auto& given : values) std::visit([&](const auto& value) { bind(value); }, given.value);
+  }
   template <class Value>
   void bind(const std::optional<Value>& value) {
     if (value) {

@@ -30,7 +30,7 @@ token sqlite_session::clock_token() {
 
 sqlite_session::sqlite_session(const std::string& path, std::shared_ptr<const sql_catalog> catalog,
                                const store_options& options)
-    : options_{options},
+    : sql_session{options, "--url sqlite:" + path},
       connection_{path, std::move(catalog), options.statement_timeout, missing_file::refuse,
                   options.read_only},
       file_{path},
@@ -99,11 +99,35 @@ void sqlite_session::writing::finish() {
   session_.check_file(true);
 }
 
-// ---- the state of the database ----
+// ---- statements --------------------------------------------------------------------------------------
+
+// Takes no lock.
+void sqlite_session::read(const std::string& statement, sql_values values, extent, const rows_reader& use) {
+  use(connection_.query(statement, values));
+  connection_.throw_if_written();
+}
+
+std::int64_t sqlite_session::write(const std::string& statement, sql_values values, durability how) {
+  writing transaction{*this, how};
+  const auto changed = connection_.query(statement, values).run();
+  transaction.finish();
+  return changed;
+}
+
+std::int64_t sqlite_session::write_recording(const std::string& statement, sql_values values) {
+  writing transaction{*this, durability::durable};
+  const auto changed = connection_.query(statement, values).run();
+  if (changed == 0) return 0;
+  connection_.query("change_recordings").run();
+  transaction.finish();
+  return changed;
+}
+
+// ---- the state of the database -----------------------------------------------------------------------
 
 database_state sqlite_session::world_now() {
   auto query = connection_.query("read_database_state");
-  if (!query.next()) throw missing_meta_row(options_, url_option());
+  if (!query.next()) throw no_meta_row();
   return store::read_database_state(query, file_.identity());
 }
 
@@ -135,7 +159,7 @@ database_state sqlite_session::record_database_state() {
 
 token sqlite_session::next_floor() {
   auto query = connection_.query("read_floors");
-  if (!query.next()) throw missing_meta_row(options_, url_option());
+  if (!query.next()) throw no_meta_row();
   return model::next_floor(model::epoch_of(query.integer("epoch_floor")), query.integer("token_floor"),
                            clock_token());
 }
@@ -146,12 +170,6 @@ std::int64_t sqlite_session::raise_epoch(token above) {
   connection_.query("raise_epoch", model::epoch_of(floor), floor).run();
   transaction.finish();
   return model::epoch_of(floor);
-}
-
-void sqlite_session::set_skew(std::chrono::milliseconds skew) {
-  writing transaction{*this, durability::durable};
-  connection_.query("set_skew", skew).run();
-  transaction.finish();
 }
 
 // ---- leases ------------------------------------------------------------------------------------------
@@ -200,6 +218,22 @@ void sqlite_session::end(std::span<const lease_id> leases) {
   writing transaction{*this, durability::durable};
   for (const auto& id : leases) connection_.query("end", id).run();
   transaction.finish();
+}
+
+// ---- holds -------------------------------------------------------------------------------------------
+
+std::vector<hold_status> sqlite_session::find(std::span<const hold_query> holds) {
+  std::vector<hold_status> result;
+  result.reserve(holds.size());
+  sqlite_transaction snapshot{connection_};
+  for (const auto& wanted : holds) {
+    auto& status = result.emplace_back();
+    status.hold = wanted.hold;
+    auto found = connection_.query("find", wanted.name, wanted.hold);
+    if (found.next()) read_status(found, status);
+  }
+  check_file(false);  // "held" counts as a grant
+  return result;
 }
 
 // ---- fast path ---------------------------------------------------------------------------------------

@@ -3,19 +3,18 @@
 // transaction keeps the write lock.
 #pragma once
 
-#include "store/history_verbs.hpp"
+#include "store/sql_session.hpp"
 #include "store/sqlite/sqlite_connection.hpp"
 #include "store/sqlite/sqlite_file.hpp"
 #include "store/sqlite/sqlite_transaction.hpp"
 #include "store/sqlite/sqlite_watch.hpp"
-#include "store/store.hpp"
 
 namespace rowlock::store {
 
 // Throws error(database) for a lease that exists and has expired.
 void insert_lease(sqlite_connection& connection, const lease_record& lease);
 
-class sqlite_session final : public session, public history_verbs {
+class sqlite_session final : public sql_session {
  public:
   // Throws as database::connect does.
   sqlite_session(const std::string& path, std::shared_ptr<const sql_catalog> catalog,
@@ -25,7 +24,6 @@ class sqlite_session final : public session, public history_verbs {
   database_state read_database_state() override;
   database_state record_database_state() override;
   std::int64_t raise_epoch(token above) override;
-  void set_skew(std::chrono::milliseconds skew) override;
 
   void create_lease(const lease_record& lease) override;
   renewal_reply renew(std::span<const lease_id> leases) override;
@@ -47,25 +45,10 @@ class sqlite_session final : public session, public history_verbs {
                                          const joint_decision& decide) override;
 
   std::vector<hold_status> find(std::span<const hold_query> holds) override;
-  std::vector<lock_info> list(const std::string& after, std::size_t limit) override;
-  std::optional<lock_info> show(const std::string& name) override;
-  std::vector<waiter_info> queue(const std::string& name) override;
-  held_page read_held(lease_id client, const std::string& after, std::size_t limit) override;
-  stale find_stale(std::size_t limit, std::chrono::microseconds skew, const std::string& after) override;
-  std::vector<std::string> waited_for() override;
 
   std::int64_t collect(std::chrono::milliseconds idle, std::size_t limit) override;
 
-  history_verbs& history() override { return *this; }
-  std::vector<recording> recordings() override;
-  void check_history() override;
-  void record(const recording& what) override;
-  bool stop_recording(const std::string& pattern) override;
-  std::vector<history_line> read_history(const std::string& name, std::int64_t before,
-                                         std::size_t limit) override;
-  std::int64_t prune_history(const std::string& name, std::int64_t keep, std::chrono::hours age,
-                             std::size_t limit) override;
-  std::vector<std::string> names_with_history(const std::string& after, std::size_t limit) override;
+  void check_history() override {}  // who may write the file may write every table in it
 
   // Every commit is visible in the file itself, so nothing needs to be announced.
   void listen(lease_id client) override;
@@ -81,6 +64,10 @@ class sqlite_session final : public session, public history_verbs {
   bool end_ghost(const std::string&) override { return true; }
 
  private:
+  void read(const std::string& statement, sql_values values, extent how, const rows_reader& use) override;
+  std::int64_t write(const std::string& statement, sql_values values, durability how) override;
+  std::int64_t write_recording(const std::string& statement, sql_values values) override;
+
   // Holds the write lock while the file is still the one at its path. finish() commits and checks that again,
   // because nobody else would see a grant in a file that has been replaced.
   class writing {
@@ -112,10 +99,7 @@ class sqlite_session final : public session, public history_verbs {
   // first_look: how long after a write the file is first looked at.
   bool wait_and_measure(std::chrono::nanoseconds timeout, std::chrono::nanoseconds first_look);
   bool wait_for_commit(std::chrono::nanoseconds timeout, std::chrono::nanoseconds first_look);
-  // For a command in the text of an error.
-  std::string url_option() const { return "--url sqlite:" + connection_.path(); }
 
-  const store_options options_;
   sqlite_connection connection_;
   sqlite_file file_;
   sqlite_watch watch_;

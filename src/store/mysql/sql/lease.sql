@@ -120,8 +120,8 @@ LIMIT :most;
 
 -- name: find_stale_names
 -- A page of at most :most locks after the name :after, each with whether it names a missing lease, as holder or in
--- the queue. The permits of a latch outlive their leases.
-SELECT l.name,
+-- the queue, and whether there may be more locks. The permits of a latch outlive their leases.
+SELECT l.name, COUNT(*) OVER () = :most AS more,
        (l.lease_id IS NOT NULL AND NOT EXISTS (SELECT 1 FROM rowlock_lease AS h WHERE h.id = l.lease_id))
        OR (l.has_queue AND EXISTS (SELECT 1
                                    FROM rowlock_queue AS q

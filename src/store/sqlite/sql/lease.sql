@@ -67,15 +67,16 @@ SELECT q.name, q.hold_id, q.lease_id, q.mode, 1
  WHERE q.name > ?2 AND q.name <= ?3 AND l.client_id = ?1;
 
 -- name: find_stale_leases
+-- ?1 skew in microseconds, ?2 limit.
 SELECT id
   FROM rowlock_lease
- WHERE expires_at + ?2 <= :now_us OR expires_at > :now_us + ttl_ms * 1000 + ?2
- LIMIT ?1;
+ WHERE expires_at + ?1 <= :now_us OR expires_at > :now_us + ttl_ms * 1000 + ?1
+ LIMIT ?2;
 
 -- name: find_stale_names
 -- A page of at most ?2 locks after the name ?1, each with whether it names a missing lease, as holder or in the
--- queue. The permits of a latch outlive their leases.
-SELECT k.name,
+-- queue, and whether there may be more locks. The permits of a latch outlive their leases.
+SELECT k.name, count(*) OVER () = ?2 AS more,
        k.lease_id IS NOT NULL AND NOT EXISTS (SELECT 1 FROM rowlock_lease l WHERE l.id = k.lease_id)
        OR k.has_queue AND EXISTS (SELECT 1
                                     FROM rowlock_queue q
@@ -85,7 +86,9 @@ SELECT k.name,
                                           FROM rowlock_permit p
                                           LEFT JOIN rowlock_lease h ON h.id = p.lease_id
                                          WHERE p.name = k.name AND h.id IS NULL) AS is_stale
-  FROM rowlock_lock k
- WHERE k.name > ?1
- ORDER BY k.name
- LIMIT ?2;
+  FROM (SELECT name, kind, lease_id, has_queue
+          FROM rowlock_lock
+         WHERE name > ?1
+         ORDER BY name
+         LIMIT ?2) k
+ ORDER BY k.name;
