@@ -39,7 +39,7 @@ bool names_rowlocks_own(std::string_view said, const sql_catalog& catalog) {
 }
 
 bool is_of_migration(std::string_view doing) {
-  return doing.starts_with("migration ") || doing.starts_with("the reversal of ") || doing == "the ledger";
+  return doing.starts_with("migration ") || doing.starts_with("the reversal of ") || doing == "create_ledger";
 }
 
 }  // namespace rowlock::store

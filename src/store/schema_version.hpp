@@ -23,6 +23,6 @@ ROWLOCK_FOR_STORES void check_schema_version(const schema_state& found, const st
                                              const std::string& where, const std::string& global = {});
 
 // The error for a table that lacks its one row.
-ROWLOCK_FOR_STORES error missing_meta_row(const store_options& options, const std::string& global = {});
+error missing_meta_row(const store_options& options, const std::string& global = {});
 
 }  // namespace rowlock::store

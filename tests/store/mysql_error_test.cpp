@@ -72,6 +72,7 @@ TEST(mysql_error_test, says_which_rights_are_missing) {
   EXPECT_THAT(of_statement(1142).what(), AllOf(HasSubstr("--as run"), HasSubstr("--as observe")));
   EXPECT_THAT(of_statement(1227).what(), HasSubstr("--as operate"));  // such as PROCESS
   EXPECT_THAT(of_statement(1142, "it said", "migration 0001_locks").what(), HasSubstr("--as migrate"));
+  EXPECT_THAT(of_statement(1142, "it said", "create_ledger").what(), HasSubstr("--as migrate"));
 }
 
 TEST(mysql_error_test, names_the_setting_of_a_router_that_shares_connections) {

@@ -62,6 +62,7 @@ TEST(postgres_error, says_which_rights_are_missing) {
   EXPECT_EQ(denied(said, "list").code(), errc::privilege);
   EXPECT_THAT(denied(said, "list").what(), AllOf(HasSubstr("--as run"), HasSubstr("--as observe")));
   EXPECT_THAT(denied(said, "migration 1 locks").what(), HasSubstr("owns the schema"));
+  EXPECT_THAT(denied(said, "create_ledger").what(), HasSubstr("owns the schema"));
 }
 
 // Where row-level security hides the rows, no GRANT helps.

@@ -2,8 +2,6 @@
 
 #include "store/mysql/mysql_script.hpp"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <array>
 
@@ -26,34 +24,29 @@ bool is_refused_engine(std::string_view code) {
 mysql_migration_session::mysql_migration_session(const std::string& url, const store_options& options)
     : context_{url, options}, opened_{open_connection(context_, std::chrono::milliseconds{0}, nobody_)} {}
 
-bool mysql_migration_session::has_table(std::string_view table) {
-  return store::has_table(connection_, prefix() + std::string{table});
+// As texts in the connection's character set, in which the server compares them with names of its own.
+mysql_values mysql_migration_session::texts(sql_values values) {
+  mysql_values result;
+  for (const auto& [name, given] : values) {
+    std::visit(
+        [&, called = name](const auto& value) {
+          result.push_back({std::string{called}, value});
+        },
+        given);
+  }
+  return result;
 }
 
-void mysql_migration_session::read(const std::string& statement, const std::function<void(rows&&)>& use) {
-  use(connection_.read(statement));
+void mysql_migration_session::read(const std::string& statement, sql_values values, const rows_reader& use) {
+  use(connection_.read(statement, texts(values)));
+}
+
+void mysql_migration_session::write(const std::string& statement, sql_values values) {
+  connection_.write(statement, texts(values));
 }
 
 schema_state mysql_migration_session::state() {
   return read_schema_state(connection_);
-}
-
-void mysql_migration_session::exclusively(const std::function<void()>& work) {
-  const mysql_value prefix{"prefix", context_.options.prefix};
-  if (auto taken = connection_.read("migrate_take", {prefix}); !taken.next() || !taken.boolean(0)) {
-    throw error(errc::contention, "another migrator has been at work for a year");
-  }
-  try {
-    work();
-  } catch (...) {
-    try {
-      connection_.read("migrate_give", {prefix});
-    } catch (const error&) {
-      // The lock ends with the connection; the error of work() matters more.
-    }
-    throw;
-  }
-  connection_.read("migrate_give", {prefix});
 }
 
 bool mysql_migration_session::may_be_a_rivals_doing(const error& failure) const {
@@ -68,7 +61,7 @@ bool mysql_migration_session::may_be_a_rivals_doing(const error& failure) const 
   return std::ranges::find(codes, failure.database_code()) != codes.end();
 }
 
-void mysql_migration_session::run(const std::string& what, const std::string& sql) {
+void mysql_migration_session::run_file(const std::string& what, const std::string& sql) {
   for (auto statement : split_statements(sql)) {
     try {
       despite_deadlocks(was_undone, [&] { connection_.execute(what, statement); });
@@ -81,14 +74,10 @@ void mysql_migration_session::run(const std::string& what, const std::string& sq
   }
 }
 
-void mysql_migration_session::record(const ledger_entry& entry) {
-  connection_.write("create_ledger");
-  connection_.write("record",
-                    {{"version", entry.version}, {"title", entry.title}, {"checksum", entry.checksum}});
-}
-
-void mysql_migration_session::forget(int version) {
-  if (has_ledger()) connection_.write("forget", {{"version", version}});
+void mysql_migration_session::run(const std::string& what, const std::string& sql,
+                                  const std::function<void()>& write_ledger) {
+  run_file(what, sql);
+  write_ledger();
 }
 
 // The ledger is written first: an entry above meta's version shows that a migration was interrupted, while a
@@ -96,16 +85,11 @@ void mysql_migration_session::forget(int version) {
 void mysql_migration_session::apply(const std::string& sql, const ledger_entry& entry) {
   record(entry);
   try {
-    run(fmt::format("migration {} {}", entry.version, entry.title), sql);
+    run_file(title_of(entry), sql);
   } catch (const error& problem) {
     if (problem.code() != errc::unreachable) forget(entry.version);
     throw;
   }
-}
-
-void mysql_migration_session::revert(const std::string& sql, int version) {
-  run(fmt::format("the reversal of migration {}", version), sql);
-  forget(version);
 }
 
 }  // namespace rowlock::store

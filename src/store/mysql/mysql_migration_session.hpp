@@ -12,20 +12,19 @@ class mysql_migration_session final : public sql_migration_session {
   mysql_migration_session(const std::string& url, const store_options& options);
 
   schema_state state() override;
-  void exclusively(const std::function<void()>& work) override;
   bool commits_by_statement() const override { return true; }
   // On another node of a Galera cluster.
   bool may_be_a_rivals_doing(const error& failure) const override;
   void apply(const std::string& sql, const ledger_entry& entry) override;
-  void revert(const std::string& sql, int version) override;
-  void record(const ledger_entry& entry) override;
 
  private:
-  bool has_table(std::string_view table) override;
-  void read(const std::string& statement, const std::function<void(rows&&)>& use) override;
+  void read(const std::string& statement, sql_values values, const rows_reader& use) override;
+  void write(const std::string& statement, sql_values values) override;
+  void run(const std::string& what, const std::string& sql,
+           const std::function<void()>& write_ledger) override;
   const std::string& prefix() const override { return context_.options.prefix; }
-  void run(const std::string& what, const std::string& sql);
-  void forget(int version);
+  static mysql_values texts(sql_values values);
+  void run_file(const std::string& what, const std::string& sql);
 
   mysql_context context_;
   connect_watch nobody_;

@@ -279,11 +279,6 @@ bool is_in_majority(mysql_rows& member) {
   return member.next() && member.text("member_state") == "ONLINE" && !member.boolean("lacks_majority");
 }
 
-bool has_table(mysql_connection& connection, const std::string& table) {
-  auto found = connection.read("has_table", {{"table", table}});
-  return found.next() && found.boolean(0);
-}
-
 schema_state read_schema_state(mysql_connection& connection) {
   try {
     return read_schema_state(connection.read("schema_state"));

@@ -70,6 +70,4 @@ bool is_in_majority(mysql_rows& member);
 // Version 0 if rowlock's tables are missing.
 schema_state read_schema_state(mysql_connection& connection);
 
-bool has_table(mysql_connection& connection, const std::string& table);
-
 }  // namespace rowlock::store

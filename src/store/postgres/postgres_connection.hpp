@@ -60,12 +60,13 @@ class postgres_connection {
   }
 
   // The same once, without preparing it.
+  postgres_rows call_once(const std::string& statement, sql_values values) {
+    return script(statement, settings() + with_arguments(catalog_[statement], postgres_texts(values)));
+  }
   template <class... Args>
   postgres_rows call_once(const std::string& statement, const Args&... args) {
-    if (is_pooled()) return script(statement, settings() + execute(statement, args...));
-    return guarded(statement, [&](pqxx::nontransaction& work) {
-      return pqxx_compat::exec_params(work, catalog_[statement], postgres_text(args)...);
-    });
+    return script(statement, settings() + with_arguments(catalog_[statement],
+                                                         std::vector<std::string>{postgres_text(args)...}));
   }
 
   // "EXECUTE statement(arguments);" for a script: several statements in one round trip and one transaction,

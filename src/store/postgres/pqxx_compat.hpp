@@ -56,14 +56,6 @@ pqxx::result exec_prepared(pqxx::transaction_base& work, const std::string& name
   return work.exec_prepared(name, std::forward<Args>(args)...);
 #endif
 }
-template <class... Args>
-pqxx::result exec_params(pqxx::transaction_base& work, const std::string& sql, Args&&... args) {
-#if ROWLOCK_PQXX_HAS_PARAMS
-  return work.exec(sql, pqxx::params{std::forward<Args>(args)...});
-#else
-  return work.exec_params(sql, std::forward<Args>(args)...);
-#endif
-}
 
 // Listens on a channel, and adds the payloads that arrive to `heard`, which must outlive the connection's last
 // statement. Before 7.10 its destructor sends UNLISTEN.

@@ -1,6 +1,5 @@
 #include "store/sqlite/sqlite_migration_session.hpp"
 
-#include "store/sqlite/sqlite_schema.hpp"
 #include "store/sqlite/sqlite_transaction.hpp"
 
 #include <filesystem>
@@ -24,17 +23,12 @@ void sqlite_migration_session::open() {
                                                     read_only_);
 }
 
-bool sqlite_migration_session::has_table(std::string_view table) {
-  return has_file() && store::has_table(*connection_, prefix_ + std::string{table});
+void sqlite_migration_session::read(const std::string& statement, sql_values values, const rows_reader& use) {
+  if (has_file()) use(connection_->query(statement, values));
 }
 
-void sqlite_migration_session::read(const std::string& statement, const std::function<void(rows&&)>& use) {
-  if (has_file()) use(connection_->query(statement));
-}
-
-schema_state sqlite_migration_session::state() {
-  if (!has_file()) return {};
-  return read_schema_state(*connection_, prefix_);
+void sqlite_migration_session::write(const std::string& statement, sql_values values) {
+  connection_->query(statement, values).run();
 }
 
 // The file's write lock excludes other migrators, and clients: they see all of the migrations or none.
@@ -63,27 +57,12 @@ void sqlite_migration_session::atomically(const std::function<void()>& work) {
   connection_->execute("RELEASE migration");
 }
 
-void sqlite_migration_session::write_entry(const ledger_entry& entry) {
-  connection_->query("create_ledger").run();
-  connection_->query("record", std::int64_t{entry.version}, entry.title, entry.checksum).run();
-}
-
-void sqlite_migration_session::apply(const std::string& sql, const ledger_entry& entry) {
+void sqlite_migration_session::run(const std::string&, const std::string& sql,
+                                   const std::function<void()>& write_ledger) {
   atomically([&] {
     connection_->execute_script(sql);
-    write_entry(entry);
+    write_ledger();
   });
-}
-
-void sqlite_migration_session::revert(const std::string& sql, int version) {
-  atomically([&] {
-    connection_->execute_script(sql);
-    if (has_ledger()) connection_->query("forget", std::int64_t{version}).run();
-  });
-}
-
-void sqlite_migration_session::record(const ledger_entry& entry) {
-  atomically([&] { write_entry(entry); });
 }
 
 }  // namespace rowlock::store

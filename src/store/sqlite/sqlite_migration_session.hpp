@@ -17,21 +17,18 @@ class sqlite_migration_session final : public sql_migration_session {
   // A missing file counts as empty, and is created by the first write.
   sqlite_migration_session(const std::string& path, const store_options& options);
 
-  schema_state state() override;
   void exclusively(const std::function<void()>& work) override;
-  void apply(const std::string& sql, const ledger_entry& entry) override;
-  void revert(const std::string& sql, int version) override;
-  void record(const ledger_entry& entry) override;
 
  private:
   void open();
   bool has_file() const noexcept { return !!connection_; }
-  bool has_table(std::string_view table) override;
-  void read(const std::string& statement, const std::function<void(rows&&)>& use) override;
+  void read(const std::string& statement, sql_values values, const rows_reader& use) override;
+  void write(const std::string& statement, sql_values values) override;
+  void run(const std::string& what, const std::string& sql,
+           const std::function<void()>& write_ledger) override;
   const std::string& prefix() const override { return prefix_; }
   // In a transaction, or in a savepoint of the one that exclusively() began.
   void atomically(const std::function<void()>& work);
-  void write_entry(const ledger_entry& entry);
 
   std::string path_;
   std::string prefix_;

@@ -6,13 +6,9 @@
 
 namespace rowlock::store {
 
-bool has_table(sqlite_connection& connection, const std::string& table) {
-  auto query = connection.query("has_table", table);
-  return query.next() && query.integer(0) > 0;
-}
-
 schema_state read_schema_state(sqlite_connection& connection, std::string_view prefix) {
-  if (!has_table(connection, fmt::format("{}meta", prefix))) return {};
+  auto has_meta = connection.query("has_table", fmt::format("{}meta", prefix));
+  if (!has_meta.next() || has_meta.integer(0) == 0) return {};
   return read_schema_state(connection.query("schema_state"));
 }
 

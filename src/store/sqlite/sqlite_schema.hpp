@@ -4,12 +4,9 @@
 #include "store/migration_session.hpp"
 #include "store/sqlite/sqlite_connection.hpp"
 
-#include <string>
 #include <string_view>
 
 namespace rowlock::store {
-
-bool has_table(sqlite_connection& connection, const std::string& table);
 
 // Version 0 where rowlock's tables are missing.
 schema_state read_schema_state(sqlite_connection& connection, std::string_view prefix);

@@ -155,6 +155,7 @@ SET SESSION wait_timeout = 90000;
 SELECT schema_version, min_library FROM rowlock_meta WHERE id = 1;
 
 -- name: has_table
+-- name: has_ledger
 -- :table. Views of the catalogue would need the privilege on it; a missing table is no error here.
 SELECT COUNT(*) FROM information_schema.tables WHERE table_schema = DATABASE() AND table_name = :table;
 

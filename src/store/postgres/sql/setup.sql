@@ -89,7 +89,6 @@ SELECT EXISTS (SELECT FROM pg_class WHERE oid = to_regclass($1::text));
 -- name: has_ledger
 -- $1 its name. A ledger that this role may not read counts as missing, as on MariaDB and MySQL: only the role that
 -- migrates may read it.
--- role that migrates may read it.
 SELECT EXISTS (SELECT FROM pg_class WHERE oid = to_regclass($1::text) AND has_table_privilege(oid, 'SELECT'));
 
 -- name: live_leases
@@ -97,7 +96,8 @@ SELECT count(*) FROM rowlock_lease WHERE expires_at > clock_timestamp();
 
 -- name: migrate_take
 -- $1 prefix. Only one migrator at a time works on these tables, in whatever schema they are.
-SELECT pg_advisory_lock(hashtextextended('rowlock migrate ' || current_schema() || '.' || $1::text, 0));
+SELECT true
+FROM pg_advisory_lock(hashtextextended('rowlock migrate ' || current_schema() || '.' || $1::text, 0));
 
 -- name: migrate_take_transaction
 -- As migrate_take, until the transaction ends: $1 prefix.

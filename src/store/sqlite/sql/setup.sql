@@ -2,6 +2,7 @@
 SELECT schema_version, min_library FROM rowlock_meta WHERE id = 1;
 
 -- name: has_table
+-- name: has_ledger
 SELECT count(*) FROM sqlite_master WHERE type = 'table' AND name = ?1;
 
 -- name: live_leases
