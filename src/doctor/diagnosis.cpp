@@ -10,15 +10,11 @@ namespace {
 
 // Why the check cannot be decided. Empty if all facts that it reads are known, or one of them is absent.
 std::string what_is_unknown(const store::check& check, const store::server_facts& facts) {
-  for (const auto& name : check.reads) {
+  for (const auto& name : check.when.reads) {
     if (const auto* reason = facts.why_unknown(name))
       return fmt::format("{} cannot be read: {}", name, *reason);
   }
   return {};
-}
-
-bool applies(const store::check& check, const store::server_facts& facts) {
-  return std::ranges::all_of(check.reads, [&](auto name) { return facts.has(name); });
 }
 
 }  // namespace
@@ -45,7 +41,7 @@ std::vector<finding> judge(std::span<const store::check> checks, const store::se
            fmt::format("So the doctor did not check this. If it were so: {}", filled(check.why, facts)),
            "run rowlock doctor once with more rights (PostgreSQL: pg_read_all_stats; MariaDB and "
            "MySQL: PROCESS; rowlock's tables: SELECT)"});
-    } else if (applies(check, facts) && check.is_so(facts)) {
+    } else if (check.when.holds(facts)) {
       findings.push_back({std::string{check.code}, check.level, filled(check.found, facts),
                           filled(check.why, facts), filled(check.remedy, facts)});
     }

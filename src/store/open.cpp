@@ -81,10 +81,10 @@ server_facts read_facts(const std::string& url, const store_options& options) {
 }
 
 std::vector<check> checks_of(std::string_view dialect) {
-  auto all = common_checks();
-  if (const auto* found = find_store(dialect)) {
-    for (const auto& one : found->checks()) all.push_back(one);
-  }
+  std::vector<check> all;
+  const auto add = [&](std::span<const check> table) { all.insert(all.end(), table.begin(), table.end()); };
+  add(common_checks());
+  if (const auto* found = find_store(dialect)) add(found->checks());
   return all;
 }
 

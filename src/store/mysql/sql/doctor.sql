@@ -12,7 +12,7 @@ SHOW GLOBAL VARIABLES WHERE Variable_name IN
 -- name: doctor_status
 SHOW GLOBAL STATUS WHERE Variable_name IN
   ('Threads_connected', 'Slaves_connected', 'Rpl_semi_sync_master_status', 'Rpl_semi_sync_source_status', 'wsrep_ready',
-   'wsrep_cluster_status', 'wsrep_cluster_size');
+   'wsrep_cluster_status');
 
 -- name: doctor_cipher
 SHOW STATUS WHERE Variable_name = 'Ssl_cipher';

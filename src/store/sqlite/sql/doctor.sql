@@ -1,9 +1,7 @@
 -- What `rowlock doctor` reads. Nothing here writes. Each row is the name of a fact and its value.
 
 -- name: doctor_file
-SELECT 'journal_mode', journal_mode FROM pragma_journal_mode
-UNION ALL
-SELECT 'page_size', page_size FROM pragma_page_size;
+SELECT 'journal_mode', journal_mode FROM pragma_journal_mode;
 
 -- name: doctor_leases
 SELECT 'dead_leases', count(*) FROM rowlock_lease WHERE expires_at < :now_us - 300000000;
