@@ -8,9 +8,8 @@ const std::vector<scenario>& scenarios() {
       {"parallel", "many threads of one process, each with a name of its own",
        "the same at the best of 4, 16 and 64 connections", parallel},
       {"readers", "1 and 16 threads of one process with one shared_mutex, each twentieth call to write",
-       "for a reader an INSERT and a DELETE of a row, for a writer two updates, each durable, at 1 "
-       "connection "
-       "and at the best of 4, 16 and 64; nobody is kept out",
+       "for a reader an INSERT and a DELETE of a row, for a writer two updates, "
+       "each durable, at 1 connection and at the best of 4, 16 and 64; nobody is kept out",
        readers},
       {"semaphore", "1 and 16 threads of one process with one semaphore, a permit each",
        "an INSERT and a DELETE of a row, each durable, by as many connections; nobody counts", semaphore},
@@ -33,9 +32,8 @@ const std::vector<scenario>& scenarios() {
       {"lost", "milliseconds until 50,000 holders have been told that their lease is lost",
        "the same with one holder", lost},
       {"beside",
-       "milliseconds of a release beside 200 threads that read, and until the next client has a lock for "
-       "which "
-       "1,000 waiters of the holder's client give up",
+       "milliseconds of a release beside 200 threads that read, "
+       "and until the next client has a lock for which 1,000 waiters of the holder's client give up",
        "the same without them", beside},
       {"idle", "processor time of a client that only holds something, beside 299 others (of a server: 19)",
        "the same with one client", idle},

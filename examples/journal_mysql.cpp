@@ -37,9 +37,8 @@ class mysql_journal : public journal {
   }
 
   void create() override {
-    run("CREATE TABLE quickstart_journal (id BIGINT NOT NULL AUTO_INCREMENT PRIMARY KEY, token BIGINT NOT "
-        "NULL,"
-        " worker VARCHAR(64) NOT NULL, line VARCHAR(64) NOT NULL)");
+    run("CREATE TABLE quickstart_journal (id BIGINT NOT NULL AUTO_INCREMENT PRIMARY KEY, "
+        "token BIGINT NOT NULL, worker VARCHAR(64) NOT NULL, line VARCHAR(64) NOT NULL)");
   }
 
   void drop() override { run("DROP TABLE IF EXISTS quickstart_journal, quickstart_migration"); }

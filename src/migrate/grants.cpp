@@ -106,10 +106,9 @@ std::vector<std::string> grant_statements(const std::string& dialect, const std:
   if (dialect == "postgres" || dialect == "postgresql") return for_postgres(role, use, schema, prefix);
   if (dialect == "mysql" || dialect == "mariadb") return for_mysql(role, use, schema, prefix);
   if (dialect == "sqlite") return {};
-  throw error(errc::invalid_argument,
-              fmt::format("'{}' is not a dialect: postgresql, mysql, mariadb or sqlite is "
-                          "expected",
-                          dialect));
+  throw error(
+      errc::invalid_argument,
+      fmt::format("'{}' is not a dialect: postgresql, mysql, mariadb or sqlite is expected", dialect));
 }
 
 ROWLOCK_END_NAMESPACE

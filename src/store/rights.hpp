@@ -6,8 +6,8 @@
 namespace rowlock::store {
 
 inline constexpr std::string_view rights_to_use_locks =
-    "rowlock migrate grants prints the rights that a role needs: --as run to use locks, --as observe to only "
-    "read them";
+    "rowlock migrate grants prints the rights that a role needs: "
+    "--as run to use locks, --as observe to only read them";
 inline constexpr std::string_view rights_to_migrate =
     "rowlock migrate grants --as migrate prints the rights that a migration needs";
 inline constexpr std::string_view rights_to_see_everything =

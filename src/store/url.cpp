@@ -95,20 +95,19 @@ std::string sqlite_path(std::string_view path) {
   if (path.empty()) refuse("the URL sqlite: names no file; write sqlite:relative.db or sqlite:/absolute.db");
   if (path.starts_with(":memory:")) {
     refuse(
-        "sqlite::memory: is refused: a lock in the memory of one connection protects nothing; name a file "
-        "that "
-        "every process opens, as in sqlite:/absolute.db");
+        "sqlite::memory: is refused: a lock in the memory of one connection protects nothing; "
+        "name a file that every process opens, as in sqlite:/absolute.db");
   }
   if (path.starts_with("//")) {
     refuse(
-        "sqlite:// is refused because tools differ in what its slashes mean; write sqlite:relative.db or "
-        "sqlite:/absolute.db");
+        "sqlite:// is refused because tools differ in what its slashes mean; "
+        "write sqlite:relative.db or sqlite:/absolute.db");
   }
   if (const auto question = path.find('?'); question != std::string_view::npos) {
     const auto found = find_unknown_parameter(path.substr(question + 1), {});
     refuse(
-        fmt::format("a sqlite: URL takes no parameter{} after a question mark; write sqlite:relative.db or "
-                    "sqlite:/absolute.db",
+        fmt::format("a sqlite: URL takes no parameter{} after a question mark; "
+                    "write sqlite:relative.db or sqlite:/absolute.db",
                     found ? found->quoted_name() : ""));
   }
   return std::string{path};

@@ -38,8 +38,8 @@ TEST_P(notified_test, a_forged_notification_grants_nothing) {
 
   const auto reads = waiter.stats().statements;
   db.run(
-      "SELECT pg_notify('rowlock_' || replace(w.client_id::text, '-', ''), replace(q.hold_id::text, '-', "
-      "'')) "
+      "SELECT pg_notify('rowlock_' || replace(w.client_id::text, '-', ''), "
+      "                 replace(q.hold_id::text, '-', '')) "
       "FROM rowlock_queue AS q JOIN rowlock_lease AS w ON w.id = q.lease_id");
   eventually("it has looked", [&] { return waiter.stats().statements > reads; });
   EXPECT_EQ(next.wait_for(0s), std::future_status::timeout);

@@ -122,9 +122,8 @@ TEST_P(mysql_doctor_test, judges_a_sound_server_its_rights_and_its_load) {
 
   side.run(
       "INSERT INTO rowlock_lease (id, client_id, pid, ttl_ms, expires_at, created_at, host, application) "
-      "VALUES "
-      "(UNHEX(REPEAT('1', 32)), UNHEX(REPEAT('1', 32)), 1, 30000, UTC_TIMESTAMP() - INTERVAL 6 MINUTE, "
-      "UTC_TIMESTAMP(), '', '')");
+      "VALUES (UNHEX(REPEAT('1', 32)), UNHEX(REPEAT('1', 32)), 1, 30000, "
+      "        UTC_TIMESTAMP() - INTERVAL 6 MINUTE, UTC_TIMESTAMP(), '', '')");
   side.run(
       "INSERT INTO rowlock_lock (name, kind, capacity, used_at) "
       "WITH RECURSIVE numbers AS (SELECT 1 AS n UNION ALL SELECT n + 1 FROM numbers WHERE n < 1000) "

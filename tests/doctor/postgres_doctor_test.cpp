@@ -154,13 +154,12 @@ TEST_F(postgres_doctor_test, counts_connections_and_prepared_transactions) {
 TEST_F(postgres_doctor_test, sees_the_dead_and_the_unused) {
   side_->run(
       "INSERT INTO rowlock_lease (id, client_id, host, pid, application, ttl_ms, expires_at) "
-      "SELECT gen_random_uuid(), gen_random_uuid(), '', 1, '', 30000, clock_timestamp() - n * interval '6 "
-      "minutes' "
-      "FROM generate_series(0, 2) AS n");
+      "SELECT gen_random_uuid(), gen_random_uuid(), '', 1, '', 30000, "
+      "       clock_timestamp() - n * interval '6 minutes' FROM generate_series(0, 2) AS n");
   side_->run(
       "INSERT INTO rowlock_lock (name, kind, capacity, used_at) "
-      "SELECT 'n' || n, 'mutex', 1, clock_timestamp() - interval '31 days' FROM generate_series(1, 1000) AS "
-      "n");
+      "SELECT 'n' || n, 'mutex', 1, clock_timestamp() - interval '31 days' "
+      "FROM generate_series(1, 1000) AS n");
   EXPECT_THAT(found_as("dead-holders").found, HasSubstr("2 leases"));
   EXPECT_THAT(found_as("idle-names").found, HasSubstr("1000 names"));
 }

@@ -21,8 +21,8 @@ std::string group_test::ask(int member, const std::string& sql) {
 bool group_test::is_whole() {
   for (const int member : {1, 2, 3}) {
     if (ask(member,
-            "SELECT count(*) FROM performance_schema.replication_group_members WHERE member_state = "
-            "'ONLINE'") != "3")
+            "SELECT count(*) FROM performance_schema.replication_group_members "
+            "WHERE member_state = 'ONLINE'") != "3")
       return false;
   }
   return true;

@@ -45,8 +45,8 @@ class multi_primary_test : public group_test {
     sql_session::open(at({other}))->run("ALTER TABLE valve COMMENT 'closed'");
     until("its applier waits", [&] {
       return number_at(member,
-                       "SELECT count(*) FROM performance_schema.processlist WHERE state LIKE 'Waiting for "
-                       "table%'") == 1;
+                       "SELECT count(*) FROM performance_schema.processlist "
+                       "WHERE state LIKE 'Waiting for table%'") == 1;
     });
   }
   void open_valve() { valve_->run("UNLOCK TABLES"); }

@@ -64,8 +64,8 @@ class picture {
     for (int tenth = 0; tenth <= 10; ++tenth) {
       const int x = left + width * tenth / 10;
       to << fmt::format(
-          "<line x1=\"{0}\" x2=\"{0}\" y1=\"14\" y2=\"{1}\" stroke=\"#e4e4e4\"/><text x=\"{0}\" y=\"11\">{2} "
-          "ms</text>\n",
+          "<line x1=\"{0}\" x2=\"{0}\" y1=\"14\" y2=\"{1}\" stroke=\"#e4e4e4\"/>"
+          "<text x=\"{0}\" y=\"11\">{2} ms</text>\n",
           x, (rows_.size() + 1) * row_height, length_ * tenth / 10 / 1'000'000);
     }
     to << bars_ << "</svg>\n";

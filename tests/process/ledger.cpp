@@ -119,8 +119,8 @@ audit ledger::check() {
           "AS earlier FROM " +
           granted + ") AS entries WHERE ticket <= earlier");
   found.repeated_values =
-      ask("SELECT count(*) FROM (SELECT name, value FROM @log GROUP BY name, value HAVING count(*) > 1) AS "
-          "entries");
+      ask("SELECT count(*) "
+          "FROM (SELECT name, value FROM @log GROUP BY name, value HAVING count(*) > 1) AS entries");
   return found;
 }
 

@@ -88,8 +88,8 @@ TEST_P(mysql_tls_test, an_authority_that_has_signed_the_certificate_encrypts) {
 // All of the client's connections are encrypted: this user may make no other.
 TEST_P(mysql_tls_test, a_client_works_through_it) {
   mysql_connection{server_->url()}.run(
-      "CREATE USER secret@'%' IDENTIFIED BY 'rowlock' REQUIRE SSL; GRANT ALL PRIVILEGES ON *.* TO "
-      "secret@'%'");
+      "CREATE USER secret@'%' IDENTIFIED BY 'rowlock' REQUIRE SSL; "
+      "GRANT ALL PRIVILEGES ON *.* TO secret@'%'");
   auto url = with(server_->url(), "rowlock:", "secret:");
   EXPECT_EQ(refusal_of(url).code(), errc::authentication);
   url += "?ssl_ca=" + files_->known();
@@ -188,9 +188,8 @@ TEST_P(mysql_tls_test, a_server_without_it_is_refused_where_it_is_demanded) {
 // The server accepts only clients with a certificate that its own authority has signed.
 TEST_P(mysql_tls_test, a_user_may_have_to_show_a_certificate) {
   mysql_connection{server_->url()}.run(
-      "CREATE USER IF NOT EXISTS shown@'%' IDENTIFIED BY 'rowlock' REQUIRE X509; GRANT ALL PRIVILEGES ON *.* "
-      "TO "
-      "shown@'%'");
+      "CREATE USER IF NOT EXISTS shown@'%' IDENTIFIED BY 'rowlock' REQUIRE X509; "
+      "GRANT ALL PRIVILEGES ON *.* TO shown@'%'");
   const auto url = with(server_->url(), "rowlock:", "shown:") + "?ssl_ca=" + files_->known();
   EXPECT_EQ(refusal_of(url).code(), errc::authentication);
   const auto shown = url + "&ssl_cert=" + files_->client() + "&ssl_key=" + files_->client_key();
@@ -203,8 +202,8 @@ TEST_P(mysql_tls_test, a_user_may_have_to_show_a_certificate) {
 TEST_P(mysql_tls_test, a_password_that_the_server_has_not_seen_yet_is_taken_with_and_without_encryption) {
   mysql_connection side{server_->url()};
   side.run(
-      "CREATE USER IF NOT EXISTS fresh@'%' IDENTIFIED BY 'rowlock'; GRANT ALL PRIVILEGES ON *.* TO "
-      "fresh@'%'");
+      "CREATE USER IF NOT EXISTS fresh@'%' IDENTIFIED BY 'rowlock'; "
+      "GRANT ALL PRIVILEGES ON *.* TO fresh@'%'");
   if (GetParam() == "mysql") {
     ASSERT_EQ(side.value("SELECT plugin FROM mysql.user WHERE user = 'fresh'"), "caching_sha2_password");
   }

@@ -130,8 +130,8 @@ int run_one(const arguments& asked) {
 int run_many(const arguments& asked) {
   const auto sum = run_seeds(asked.range);
   std::printf(
-      "%llu seeds (%llu calm, %llu bounded, %llu unbounded) in %.1f s: %llu events, median %llu a seed, %llu "
-      "switches\n",
+      "%llu seeds (%llu calm, %llu bounded, %llu unbounded) in %.1f s: "
+      "%llu events, median %llu a seed, %llu switches\n",
       static_cast<unsigned long long>(sum.seeds), static_cast<unsigned long long>(sum.severities[0]),
       static_cast<unsigned long long>(sum.severities[1]), static_cast<unsigned long long>(sum.severities[2]),
       sum.seconds, static_cast<unsigned long long>(sum.events),

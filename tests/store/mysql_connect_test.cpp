@@ -49,9 +49,9 @@ TEST_P(mysql_connect_test, refuses_a_server_that_is_read_only) {
 // The tests have no such server here: a trigger refuses what a group refuses.
 TEST_P(mysql_connect_test, says_what_to_do_about_a_marker_that_a_replication_group_refuses) {
   run(*side_,
-      "CREATE TRIGGER @refuse BEFORE INSERT ON @marker FOR EACH ROW SIGNAL SQLSTATE 'HY000' SET MYSQL_ERRNO "
-      "= "
-      "3098, MESSAGE_TEXT = 'The table does not comply with the requirements by an external plugin.'");
+      "CREATE TRIGGER @refuse BEFORE INSERT ON @marker FOR EACH ROW "
+      "SIGNAL SQLSTATE 'HY000' SET MYSQL_ERRNO = 3098, "
+      "MESSAGE_TEXT = 'The table does not comply with the requirements by an external plugin.'");
   try {
     connect()->record_database_state();
     FAIL() << "written";

@@ -28,9 +28,8 @@ class mysql_growth_test : public mysql_test {
     for (int digit = 0; digit < many / 100; ++digit) {
       run(*side_,
           "INSERT INTO @permit (name, hold_id, lease_id, weight, token, granted_at) "
-          "SELECT 's', random_bytes(16), UNHEX(?), 1, 1, utc_timestamp(6) FROM information_schema.columns "
-          "LIMIT "
-          "100",
+          "SELECT 's', random_bytes(16), UNHEX(?), 1, 1, utc_timestamp(6) "
+          "FROM information_schema.columns LIMIT 100",
           {lease_.to_string()});
     }
     run(*side_, "UPDATE @lock SET in_use = in_use + " + std::to_string(many) + " WHERE name = 's'");

@@ -33,8 +33,8 @@ class mysql_statement_rules_test : public mysql_test {
     one_->run("START TRANSACTION");
     run(*one_,
         "INSERT INTO @lease (id, client_id, host, pid, application, ttl_ms, created_at, expires_at) "
-        "VALUES (UNHEX($1), UNHEX($1), '', 1, '', 30000, utc_timestamp(6), utc_timestamp(6) + INTERVAL 30 "
-        "SECOND)",
+        "VALUES (UNHEX($1), UNHEX($1), '', 1, '', 30000, "
+        "        utc_timestamp(6), utc_timestamp(6) + INTERVAL 30 SECOND)",
         {next.lease.to_string()});
     run(*one_, "UPDATE @lock SET lease_id = UNHEX(?), hold_id = UNHEX(?)",
         {next.lease.to_string(), next.hold.to_string()});
@@ -68,8 +68,8 @@ TEST_P(mysql_statement_rules_test, release_that_asks_whether_somebody_waits_lose
   ASSERT_TRUE(acquire(*session_, holder));
   run(*one_, "START TRANSACTION; UPDATE @lock SET has_queue = 1, next_ticket = 2 WHERE name = 'a'");
   run(*one_,
-      "INSERT INTO @queue (name, ticket, hold_id, lease_id) VALUES ('a', 1, random_bytes(16), "
-      "random_bytes(16))");
+      "INSERT INTO @queue (name, ticket, hold_id, lease_id) "
+      "VALUES ('a', 1, random_bytes(16), random_bytes(16))");
   auto released = run_until_blocked(
       *two_,
       "UPDATE @lock AS l SET lease_id = NULL, hold_id = NULL, in_use = 0, has_queue = 0 "
@@ -86,8 +86,8 @@ TEST_P(mysql_statement_rules_test, the_store_sees_that_waiter) {
       [&](hold_id waiter) {
         run(*one_, "START TRANSACTION; UPDATE @lock SET has_queue = 1, next_ticket = 2 WHERE name = 'a'");
         run(*one_,
-            "INSERT INTO @queue (name, ticket, hold_id, lease_id) VALUES ('a', 1, UNHEX(?), "
-            "random_bytes(16))",
+            "INSERT INTO @queue (name, ticket, hold_id, lease_id) "
+            "VALUES ('a', 1, UNHEX(?), random_bytes(16))",
             {waiter.to_string()});
       },
       [&] { one_->run("COMMIT"); });

@@ -229,8 +229,8 @@ TEST_F(postgres_connect_test, is_broken_off_behind_the_login_too) {
   until_blocked(*side_, std::stoi([&] {
     for (;;) {
       const auto found = side_->run(
-          "SELECT pid FROM pg_stat_activity WHERE application_name = 'rowlock test' AND wait_event_type = "
-          "'Lock'");
+          "SELECT pid FROM pg_stat_activity "
+          "WHERE application_name = 'rowlock test' AND wait_event_type = 'Lock'");
       if (!found.empty()) return found[0][0];
     }
   }()));

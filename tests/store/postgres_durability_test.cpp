@@ -32,8 +32,8 @@ class postgres_durability_test : public postgres_test {
     const auto left = std::stoll(side_->value(
         "SELECT CASE WHEN header IN (24, 40) AND header = left_over THEN 0 ELSE left_over END "
         "FROM (SELECT pg_wal_lsn_diff(i, f) AS left_over, mod(pg_wal_lsn_diff(i, '0/0'), 8192) AS header "
-        "      FROM (SELECT pg_current_wal_insert_lsn() AS i, pg_current_wal_flush_lsn() AS f) AS position) "
-        "AS parts"));
+        "      FROM (SELECT pg_current_wal_insert_lsn() AS i, pg_current_wal_flush_lsn() AS f) "
+        "           AS position) AS parts"));
     if (left <= 0) return testing::AssertionSuccess() << "all is on disk";
     return testing::AssertionFailure() << left << " bytes of the log are not on disk";
   }

@@ -83,8 +83,8 @@ TEST_F(postgres_hot_update_test, is_what_renewals_do) {
 // What acquire writes must never be indexed, and no plan may read a whole table.
 TEST_F(postgres_hot_update_test, is_possible_for_no_index_covers_what_is_written) {
   EXPECT_EQ(
-      side_->value("SELECT string_agg(indexdef, ';') FROM pg_indexes WHERE schemaname = $1 AND tablename = "
-                   "'rowlock_lock'",
+      side_->value("SELECT string_agg(indexdef, ';') "
+                   "FROM pg_indexes WHERE schemaname = $1 AND tablename = 'rowlock_lock'",
                    {options_.schema}),
       "CREATE UNIQUE INDEX rowlock_lock_pkey ON " + options_.schema + ".rowlock_lock USING btree (name)");
 }

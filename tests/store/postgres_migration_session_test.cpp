@@ -35,16 +35,16 @@ class postgres_migration_session_test : public postgres_test {
     return side_->run(
         "SELECT replace(c.relname, $1, 'rowlock_'), c.relpersistence, "
         "       array_to_string(array(SELECT unnest(c.reloptions) ORDER BY 1), ','), "
-        "       (SELECT string_agg(concat_ws(' ', attname, format_type(atttypid, atttypmod), attnotnull, "
-        "attcollation, "
-        "                                    pg_get_expr(adbin, adrelid)), '; ' ORDER BY attnum) "
+        "       (SELECT string_agg(concat_ws(' ', attname, format_type(atttypid, atttypmod), "
+        "                                    attnotnull, attcollation, pg_get_expr(adbin, adrelid)), "
+        "                          '; ' ORDER BY attnum) "
         "        FROM pg_attribute LEFT JOIN pg_attrdef ON adrelid = attrelid AND adnum = attnum "
         "        WHERE attrelid = c.oid AND attnum > 0), "
-        "       (SELECT string_agg(pg_get_constraintdef(o.oid), '; ' ORDER BY "
-        "pg_get_constraintdef(o.oid)) "
+        "       (SELECT string_agg(pg_get_constraintdef(o.oid), "
+        "                          '; ' ORDER BY pg_get_constraintdef(o.oid)) "
         "        FROM pg_constraint AS o WHERE o.conrelid = c.oid), "
-        "       (SELECT replace(pg_get_indexdef(i.indexrelid), $1, 'rowlock_') FROM pg_index AS i WHERE "
-        "i.indexrelid = c.oid) "
+        "       (SELECT replace(pg_get_indexdef(i.indexrelid), $1, 'rowlock_') "
+        "        FROM pg_index AS i WHERE i.indexrelid = c.oid) "
         "FROM pg_class AS c WHERE c.relnamespace = $2::regnamespace AND c.relname LIKE $1 || '%' "
         "  AND c.relkind IN ('r', 'i') AND c.relname NOT LIKE '%migration%' ORDER BY 1",
         {prefix, options_.schema});

@@ -120,8 +120,8 @@ class postgres_growth_test : public postgres_plan_test {
     ready();
     side_->run("SET enable_seqscan = off; SET plan_cache_mode = force_generic_plan; SET jit = off");
     side_->run(
-        "SELECT set_config('rowlock.system', (SELECT system_identifier::text FROM pg_control_system()), "
-        "false)");
+        "SELECT set_config('rowlock.system', "
+        "                  (SELECT system_identifier::text FROM pg_control_system()), false)");
   }
 
   // A mutex that is held and has many waiters, a semaphore with as many holders and waiters, and other locks.

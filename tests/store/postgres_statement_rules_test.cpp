@@ -82,8 +82,8 @@ TEST_F(postgres_statement_rules_test, the_store_sees_that_waiter) {
       [&](hold_id waiter) {
         one_->run("BEGIN; UPDATE rowlock_lock SET has_queue = true, next_ticket = 2 WHERE name = 'a'");
         one_->run(
-            "INSERT INTO rowlock_queue (name, ticket, hold_id, lease_id) VALUES ('a', 1, $1::uuid, "
-            "gen_random_uuid())",
+            "INSERT INTO rowlock_queue (name, ticket, hold_id, lease_id) "
+            "VALUES ('a', 1, $1::uuid, gen_random_uuid())",
             {waiter.to_string()});
       },
       [&] { one_->run("COMMIT"); });

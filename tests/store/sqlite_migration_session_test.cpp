@@ -166,10 +166,9 @@ TEST_F(sqlite_migration_session_test, live_leases_are_counted) {
   migrate_sqlite(path());
   const auto session = open();
   raw_sqlite{path()}.run(
-      "INSERT INTO rowlock_lease (id, client_id, host, pid, application, ttl_ms, expires_at, notice, "
-      "created_at) "
-      "VALUES ('a', 'a', 'h', 1, 'x', 1000, 1 << 60, 0, 0), "
-      "('b', 'b', 'h', 1, 'x', 1000, 1, 0, 0)");
+      "INSERT INTO rowlock_lease "
+      "(id, client_id, host, pid, application, ttl_ms, expires_at, notice, created_at) "
+      "VALUES ('a', 'a', 'h', 1, 'x', 1000, 1 << 60, 0, 0), ('b', 'b', 'h', 1, 'x', 1000, 1, 0, 0)");
   EXPECT_EQ(session->leases(), 1);
 }
 

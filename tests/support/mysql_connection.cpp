@@ -145,19 +145,18 @@ namespace {
 // Settings that both servers know.
 const std::string hostile_to_both =
     "SET SESSION completion_type = 'CHAIN', time_zone = '+09:30', div_precision_increment = 0,"
-    " max_join_size = 1, sql_big_selects = 0, sql_select_limit = 1, sql_safe_updates = 1, sql_auto_is_null = "
-    "1,"
-    " unique_checks = 0, foreign_key_checks = 0, group_concat_max_len = 4, max_sort_length = 64,"
-    " sql_buffer_result = 1, big_tables = 1, low_priority_updates = 1, lc_messages = 'de_DE',"
-    " timestamp = 1000000000;";
+    " max_join_size = 1, sql_big_selects = 0, sql_select_limit = 1, sql_safe_updates = 1,"
+    " sql_auto_is_null = 1, unique_checks = 0, foreign_key_checks = 0, group_concat_max_len = 4,"
+    " max_sort_length = 64, sql_buffer_result = 1, big_tables = 1, low_priority_updates = 1,"
+    " lc_messages = 'de_DE', timestamp = 1000000000;";
 
 const std::string hostile_to_mariadb =
     "SET SESSION check_constraint_checks = 0, innodb_lock_wait_timeout = 0, lock_wait_timeout = 0,"
     " max_statement_time = 0.001, idle_transaction_timeout = 1, idle_write_transaction_timeout = 1,"
     " idle_readonly_transaction_timeout = 1, join_cache_level = 8, in_predicate_conversion_threshold = 2,"
     " old_mode = 'IGNORE_INDEX_ONLY_FOR_JOIN', query_cache_type = OFF, tmp_disk_table_size = 1024,"
-    " optimizer_switch = "
-    "'derived_merge=off,semijoin=off,exists_to_in=off,index_condition_pushdown=off,mrr=on',"
+    " optimizer_switch = 'derived_merge=off,semijoin=off,exists_to_in=off,"
+    "index_condition_pushdown=off,mrr=on',"
     " sql_mode = 'ORACLE,NO_BACKSLASH_ESCAPES';";
 
 const std::string hostile_to_mysql =

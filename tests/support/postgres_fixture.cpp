@@ -22,8 +22,8 @@ std::string server_url() {
   const char* url = std::getenv("ROWLOCK_TEST_POSTGRES_URL");
   if (!url || !*url) {
     throw std::runtime_error(
-        "ROWLOCK_TEST_POSTGRES_URL is not set: run under scripts/with-postgres, or leave PostgreSQL out with "
-        "--stores=memory,sqlite");
+        "ROWLOCK_TEST_POSTGRES_URL is not set: "
+        "run under scripts/with-postgres, or leave PostgreSQL out with --stores=memory,sqlite");
   }
   return url;
 }

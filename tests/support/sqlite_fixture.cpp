@@ -74,9 +74,10 @@ class sqlite_fixture final : public store_fixture {
 
   void expire(const model::lease_id& lease, std::chrono::microseconds ago) override {
     side().run(
-        "UPDATE rowlock_lease SET expires_at = CAST((julianday('now') - 2440587.5) * 86400000000.0 AS "
-        "INTEGER) - "
-        "CAST(? AS INTEGER) WHERE id = ?",
+        "UPDATE rowlock_lease "
+        "SET expires_at = CAST((julianday('now') - 2440587.5) * 86400000000.0 AS INTEGER) "
+        "                 - CAST(? AS INTEGER) "
+        "WHERE id = ?",
         {std::to_string(ago.count()), lease.to_string()});
   }
   void age(const std::string& name, std::chrono::microseconds unused_for) override {

@@ -244,33 +244,31 @@ void mysql_endpoint::check_tls(std::map<std::string, std::string>& values) {
   }
   if (verify_ && !takes_connection_strings) {
     refuse(
-        "ssl_mode=VERIFY_IDENTITY needs MariaDB's client library 3.3 or later below SOCI; with another one "
-        "go "
-        "through a tunnel that verifies the server");
+        "ssl_mode=VERIFY_IDENTITY needs MariaDB's client library 3.3 or later below SOCI; "
+        "with another one go through a tunnel that verifies the server");
   }
   const bool has_name = std::none_of(places_.begin(), places_.end(), [](const auto& one) {
     return one.host.empty() || one.host == "localhost";
   });
   if (verify_ && (!has_name || values.contains("socket"))) {
     refuse(
-        "ssl_mode=VERIFY_IDENTITY needs the host that the server's certificate names; a Unix socket has "
-        "none");
+        "ssl_mode=VERIFY_IDENTITY needs the host that the server's certificate names; "
+        "a Unix socket has none");
   }
   const bool is_loopback = std::any_of(places_.begin(), places_.end(), [](const auto& one) {
     return one.host == "127.0.0.1" || one.host == "::1";
   });
   if (verify_ && is_loopback) {
     refuse(
-        "ssl_mode=VERIFY_IDENTITY is refused for 127.0.0.1, ::1 and localhost: MariaDB's client library 3.4 "
-        "compares "
-        "no certificate with them. Use another name of the host, or ssl_ca without ssl_mode");
+        "ssl_mode=VERIFY_IDENTITY is refused for 127.0.0.1, ::1 and localhost: "
+        "MariaDB's client library 3.4 compares no certificate with them. "
+        "Use another name of the host, or ssl_ca without ssl_mode");
   }
   if (mode == "DISABLED" && has_ca) refuse("ssl_mode=DISABLED and ssl_ca contradict each other");
   if (mode == "REQUIRED" && !has_ca) {
     refuse(
         "ssl_mode=REQUIRED needs ssl_ca, the file of the authority that signed the server's certificate: "
-        "SOCI's "
-        "MySQL backend uses TLS only with it");
+        "SOCI's MySQL backend uses TLS only with it");
   }
   if (!has_ca && (values.contains("ssl_cert") || values.contains("ssl_key"))) {
     refuse("ssl_cert and ssl_key need ssl_ca: SOCI's MySQL backend uses TLS only with it");

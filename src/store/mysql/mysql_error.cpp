@@ -23,9 +23,8 @@ struct meaning {
 
 constexpr std::string_view cancelled = "it was cancelled; the limit is options::statement_timeout";
 constexpr std::string_view router_shares =
-    "a MySQL Router with connection_sharing=1 refuses what rowlock's statements need; set it to 0 for the "
-    "route that "
-    "rowlock uses";
+    "a MySQL Router with connection_sharing=1 refuses what rowlock's statements need; "
+    "set it to 0 for the route that rowlock uses";
 
 // The numbers here are the server's (from 1000) and the client library's (2000 to 2999, those that can occur).
 
@@ -98,14 +97,12 @@ constexpr std::pair<unsigned, meaning> with_advice_of_their_own[] = {
     {4501, {errc::database, router_shares}},
     {1785,
      {errc::database,
-      "with GTIDs no transaction may write to a MEMORY table, as rowlock_marker is one; run on the primary: "
-      "ALTER TABLE "
-      "rowlock_marker ENGINE = InnoDB"}},
+      "with GTIDs no transaction may write to a MEMORY table, as rowlock_marker is one; "
+      "run on the primary: ALTER TABLE rowlock_marker ENGINE = InnoDB"}},
     {3098,
      {errc::database,
-      "a replication group accepts no write to a MEMORY table, as rowlock_marker is one; run on the primary: "
-      "ALTER TABLE "
-      "rowlock_marker ENGINE = InnoDB"}},
+      "a replication group accepts no write to a MEMORY table, as rowlock_marker is one; "
+      "run on the primary: ALTER TABLE rowlock_marker ENGINE = InnoDB"}},
     {1049,
      {errc::not_migrated,
       "create the database, or name another one in the URL, then run: rowlock migrate up"}},
@@ -160,8 +157,8 @@ std::string_view login_advice(unsigned number, const mysql_endpoint& endpoint) {
     return may_be_the_password
                ? "check the user's name and password; if the user may connect only with TLS, add ssl_ca=FILE "
                  "to the URL, the file of the authority that signed the server's certificate"
-               : "add ssl_ca=FILE to the URL, the file of the authority that signed the server's "
-                 "certificate: "
+               : "add ssl_ca=FILE to the URL, "
+                 "the file of the authority that signed the server's certificate: "
                  "this server takes the login only with TLS";
   }
   if (!may_be_the_password || endpoint.has_certificate()) return {};
@@ -220,10 +217,9 @@ error mysql_connect_error(const std::exception& cause, const mysql_endpoint& end
   if (number == 2026 && (speaks_of("certificate") || speaks_of("Hostname") || speaks_of("No such file"))) {
     code = errc::authentication;
     advice =
-        "ssl_ca in the URL must name the file of the authority that signed the server's certificate; with "
-        "ssl_mode=VERIFY_IDENTITY, and with MariaDB's client library 3.4 and later always, the certificate "
-        "must "
-        "name the URL's host";
+        "ssl_ca in the URL must name the file of the authority that signed the server's certificate; "
+        "with ssl_mode=VERIFY_IDENTITY, and with MariaDB's client library 3.4 and later always, "
+        "the certificate must name the URL's host";
   }
   const auto where = endpoint.place_text(place);
   return error(code,

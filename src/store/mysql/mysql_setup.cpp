@@ -43,11 +43,10 @@ void check_writable(names_and_values& variables) {
   for (const auto* name : {"super_read_only", "read_only", "innodb_read_only"}) {
     const auto& value = variables[name];
     if (value.empty() || value == "OFF" || value == "0") continue;
-    throw error(
-        errc::read_only,
-        fmt::format("{} is {} on this MySQL server: it is a replica, or was made read-only; connect to "
-                    "the primary",
-                    name, value));
+    throw error(errc::read_only,
+                fmt::format("{} is {} on this MySQL server: it is a replica, or was made read-only; "
+                            "connect to the primary",
+                            name, value));
   }
 }
 
@@ -105,9 +104,8 @@ std::string join_group(mysql_connection& connection, bool several_primaries) {
     auto member = connection.read("connect_group");
     if (is_in_majority(member)) return member.text("incarnation");
     throw error(errc::unreachable,
-                "this server belongs to a replication group, and is not ONLINE in its majority now; connect "
-                "to a member "
-                "that is");
+                "this server belongs to a replication group, "
+                "and is not ONLINE in its majority now; connect to a member that is");
   } catch (const error& refused) {
     if (refused.code() != errc::privilege) throw;
     if (!several_primaries) return {};
@@ -125,9 +123,9 @@ std::string danger_of(names_and_values& variables) {
   const bool logs = variables["log_bin"] == "ON" || variables["log_bin"] == "1";
   if (const auto& sync = variables["sync_binlog"]; logs && sync != "1") {
     return fmt::format(
-        "sync_binlog is {} and log_bin is ON: after a power loss the server rolls back what its binary log "
-        "has "
-        "lost, and a token may be granted twice. Set it to 1",
+        "sync_binlog is {} and log_bin is ON: "
+        "after a power loss the server rolls back what its binary log has lost, "
+        "and a token may be granted twice. Set it to 1",
         sync);
   }
   if (const auto& flush = variables["innodb_flush_log_at_trx_commit"]; flush != "1") {

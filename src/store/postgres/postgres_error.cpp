@@ -127,8 +127,8 @@ error postgres_error(const std::exception& cause, std::string_view doing, const 
     advice = "migrate as a role that owns the schema, or grant this one USAGE and CREATE on it";
   } else if (state == "42501" && contains_any(said, {"row-level security"})) {
     advice =
-        "rowlock must see and change every row of its tables; run: ALTER TABLE ... DISABLE ROW LEVEL "
-        "SECURITY";
+        "rowlock must see and change every row of its tables; "
+        "run: ALTER TABLE ... DISABLE ROW LEVEL SECURITY";
   }
   return error(code,
                fmt::format("PostgreSQL refused {}: {}{}{}){}{}", doing, said, sqlstate_mark, state,

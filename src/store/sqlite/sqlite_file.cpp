@@ -49,11 +49,9 @@ constexpr std::string_view shared_memory_suffix = "-shm";
 }
 
 [[noreturn]] void refuse_missing(const std::string& path) {
-  throw error(
-      errc::not_migrated,
-      fmt::format("there is no file {0}; to create it with rowlock's tables run: rowlock --url sqlite:{0} "
-                  "migrate up",
-                  path));
+  throw error(errc::not_migrated, fmt::format("there is no file {0}; to create it with rowlock's tables run: "
+                                              "rowlock --url sqlite:{0} migrate up",
+                                              path));
 }
 
 void check_folder(const std::string& folder, bool read_only) {
@@ -61,8 +59,7 @@ void check_folder(const std::string& folder, bool read_only) {
   if (::stat(folder.c_str(), &status) != 0) {
     if (errno == EACCES) refuse_access("the folder", folder, errno, read_only);
     throw error(errc::unreachable,
-                fmt::format("the folder {} cannot be found: {}; create it, or correct the path in "
-                            "the URL",
+                fmt::format("the folder {} cannot be found: {}; create it, or correct the path in the URL",
                             folder, std::strerror(errno)));
   }
   // As the effective user, like open().
@@ -83,12 +80,12 @@ void check_names(const std::string& path) {
                     path, names.links));
   }
   if (names.is_mount_point) {
-    throw error(
-        errc::invalid_argument,
-        fmt::format("the file {} is itself a mount point, so programs outside of this container or "
-                    "mount do not see the -wal and -shm files beside it, nor the locks; mount its folder "
-                    "instead",
-                    path));
+    throw error(errc::invalid_argument,
+                fmt::format("the file {} is itself a mount point, "
+                            "so programs outside of this container or mount "
+                            "do not see the -wal and -shm files beside it, nor the locks; "
+                            "mount its folder instead",
+                            path));
   }
 }
 
@@ -135,12 +132,11 @@ void check_side_files(const std::string& path) {
   std::error_code missing;
   const auto deleted = deleted_side_file("/proc/self", fs::canonical(path, missing).string());
   if (missing || deleted.empty()) return;
-  throw error(
-      errc::unreachable,
-      fmt::format("a file beside {} was deleted while this process had it open, and with it what was written "
-                  "last: {}; rowlock connects when this process has closed all its connections to the "
-                  "database",
-                  path, deleted));
+  throw error(errc::unreachable,
+              fmt::format("a file beside {} was deleted while this process had it open, "
+                          "and with it what was written last: {}; "
+                          "rowlock connects when this process has closed all its connections to the database",
+                          path, deleted));
 }
 
 std::uint64_t inode_at(const std::string& path) noexcept {

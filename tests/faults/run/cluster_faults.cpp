@@ -89,8 +89,8 @@ std::vector<fault> cluster_faults() {
        {},
        equipment::cluster},
       {"cluster-bootstrapped",
-       "the cluster is started anew from a node that is behind: two may hold a lock, until one learns of its "
-       "loss",
+       "the cluster is started anew from a node that is behind: "
+       "two may hold a lock, until one learns of its loss",
        galera,
        false,
        bootstrap_anew,

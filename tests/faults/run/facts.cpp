@@ -18,11 +18,10 @@ struct question {
 
 constexpr question questions[] = {
     {"locks: name, hold, lease, in_use, has_queue, token",
-     "SELECT name, hold_id, lease_id, in_use, has_queue, token FROM rowlock_lock WHERE in_use > 0 OR "
-     "has_queue",
-     "SELECT name, hex(hold_id), hex(lease_id), in_use, has_queue, token FROM rowlock_lock WHERE in_use > 0 "
-     "OR "
-     "has_queue"},
+     "SELECT name, hold_id, lease_id, in_use, has_queue, token "
+     "FROM rowlock_lock WHERE in_use > 0 OR has_queue",
+     "SELECT name, hex(hold_id), hex(lease_id), in_use, has_queue, token "
+     "FROM rowlock_lock WHERE in_use > 0 OR has_queue"},
     {"permits: name, hold, lease", "SELECT name, hold_id, lease_id FROM rowlock_permit",
      "SELECT name, hex(hold_id), hex(lease_id) FROM rowlock_permit"},
     {"queues: name, ticket, hold, lease",
@@ -35,11 +34,10 @@ constexpr question questions[] = {
      "SELECT pid, state, wait_event_type, wait_event, clock_timestamp() - xact_start, "
      "clock_timestamp() - state_change, pg_blocking_pids(pid), left(query, 100) FROM pg_stat_activity "
      "WHERE backend_type = 'client backend' AND pid <> pg_backend_pid()",
-     "SELECT p.id, p.command, p.state, p.time_ms, t.trx_state, t.trx_started, t.trx_rows_locked, t.trx_id, "
-     "w.blocking_trx_id, "
-     "left(p.info, 100) "
-     "FROM information_schema.processlist AS p LEFT JOIN information_schema.innodb_trx AS t "
-     "ON t.trx_mysql_thread_id = p.id LEFT JOIN information_schema.innodb_lock_waits AS w "
+     "SELECT p.id, p.command, p.state, p.time_ms, t.trx_state, t.trx_started, t.trx_rows_locked, "
+     "t.trx_id, w.blocking_trx_id, left(p.info, 100) FROM information_schema.processlist AS p "
+     "LEFT JOIN information_schema.innodb_trx AS t ON t.trx_mysql_thread_id = p.id "
+     "LEFT JOIN information_schema.innodb_lock_waits AS w "
      "ON w.requesting_trx_id = t.trx_id WHERE p.id <> connection_id()"},
 };
 

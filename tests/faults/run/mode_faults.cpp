@@ -87,9 +87,8 @@ std::vector<fault> mode_faults() {
        add_standby,
        true},
       {"backup-restored",
-       "the server's data is replaced by a copy made some seconds before; then the epoch is raised: two may "
-       "hold a "
-       "lock, until one learns of its loss",
+       "the server's data is replaced by a copy made some seconds before; "
+       "then the epoch is raised: two may hold a lock, until one learns of its loss",
        {"postgres", "mariadb", "mysql"},
        true,
        restore_backup,
@@ -98,8 +97,8 @@ std::vector<fault> mode_faults() {
        {},
        true},
       {"clock-forward",
-       "the server's clock is set forward by more than the ttl: two may hold a lock, until one learns of its "
-       "loss",
+       "the server's clock is set forward by more than the ttl: "
+       "two may hold a lock, until one learns of its loss",
        {"postgres", "mariadb", "mysql"},
        false,
        [](scene& now) { return step_clock(now, 1); },

@@ -123,9 +123,9 @@ row_result make_row(site& where, const fault& what, const row_settings& settings
 }
 
 std::string table_head() {
-  return "| fault | database | times | operations | lost holds | refused writes | violations | recovery: "
-         "median | "
-         "longest |\n|---|---|---|---|---|---|---|---|---|\n";
+  return "| fault | database | times | operations | lost holds | refused writes | violations "
+         "| recovery: median | longest |\n"
+         "|---|---|---|---|---|---|---|---|---|\n";
 }
 
 std::string to_text(const row_result& row) {
