@@ -1,20 +1,17 @@
 #include "client/async_waiters.hpp"
 
 #include <utility>
-#include <vector>
 
 namespace rowlock::client_layer {
 
 bool async_waiters::add(std::shared_ptr<async_wait> wait, std::optional<instant> until) {
   const auto* const key = wait.get();
-  std::list<call> end;
-  end.push_back({std::move(wait), {}});
   deadlines made;
   made.emplace(instant{}, key);
   const model::annotated_lock lock{mutex_};
   if (closed_) return false;
   auto& place = waiting_.try_emplace(key).first->second;
-  place.wait.swap(end);
+  place.wait = std::move(wait);
   place.no_deadline = made.extract(made.begin());
   if (until) set(place, *until);
   return true;
@@ -40,47 +37,39 @@ void async_waiters::set_deadline(const async_wait& wait, instant until) noexcept
   set(found->second, until);
 }
 
-std::list<async_waiters::call> async_waiters::take(const async_wait& wait) noexcept {
-  std::list<call> taken;
+std::shared_ptr<async_wait> async_waiters::take(const async_wait& wait) noexcept {
   const auto found = waiting_.find(&wait);
-  if (found == waiting_.end()) return taken;
-  taken.swap(found->second.wait);
+  if (found == waiting_.end()) return nullptr;
+  auto taken = std::move(found->second.wait);
   forget_deadline(found->second, wait);
   waiting_.erase(found);
   return taken;
 }
 
+void async_waiters::stop_if_done() noexcept {
+  if (closed_ && waiting_.empty()) calls_.stop();
+}
+
 void async_waiters::settled(const async_wait& wait) noexcept {
-  {
-    const model::annotated_lock lock{mutex_};
-    auto taken = take(wait);
-    if (taken.empty()) return;  // abandoned meanwhile
-    calls_.splice(calls_.end(), taken);
-  }
-  changed_.notify_one();
+  const model::annotated_lock lock{mutex_};
+  auto taken = take(wait);
+  if (!taken) return;  // abandoned meanwhile
+  // Under this mutex, so that the thread ends behind it.
+  calls_.put([&](auto& waiting) { waiting.push(std::move(taken)); });
+  stop_if_done();
 }
 
 void async_waiters::remove(const async_wait& wait) noexcept {
-  std::list<call> removed;  // outlives the lock
-  {
-    const model::annotated_lock lock{mutex_};
-    removed = take(wait);
-  }
-  changed_.notify_one();
+  std::shared_ptr<async_wait> removed;  // outlives the lock
+  const model::annotated_lock lock{mutex_};
+  removed = take(wait);
+  stop_if_done();
 }
 
 void async_waiters::post(posting made) noexcept {
-  auto& posted = made.call_;
-  if (posted.empty()) return;
-  {
-    const model::annotated_lock lock{mutex_};
-    if (!over_) {
-      calls_.splice(calls_.end(), posted);
-      changed_.notify_one();
-      return;
-    }
-  }
-  posted.front().run();
+  auto& call = made.call_;
+  if (!call || calls_.put([&](auto& waiting) { waiting.push(std::move(call)); })) return;
+  call->tell();
 }
 
 // A wait whose time is up has no deadline any more, unless it gets another one.
@@ -94,47 +83,32 @@ std::optional<instant> async_waiters::end_overdue(instant now) noexcept {
       if (until > now) return until;
       auto& place = waiting_.find(wait)->second;
       forget_deadline(place, *wait);
-      overdue = place.wait.front().settled;
+      overdue = place.wait;
     }
     overdue->give_up();
   }
 }
 
-void async_waiters::call::run() noexcept {
-  if (settled) return settled->tell();
+void async_waiters::posting::other_call::tell() noexcept {
   try {
-    other();
+    call_();
   } catch (...) {
     // Whoever posted it has caught what it must not lose.
   }
 }
 
 void async_waiters::run() noexcept {
-  model::annotated_lock lock{mutex_};
-  for (;;) {
-    changed_.wait(
-        lock, [&]() ROWLOCK_REQUIRES(mutex_) { return !calls_.empty() || (closed_ && waiting_.empty()); });
-    if (calls_.empty()) {
-      over_ = true;
-      return;
-    }
-    std::list<call> next;
-    next.splice(next.end(), calls_, calls_.begin());
-    lock.unlock();
-    next.front().run();
-    next.clear();
-    lock.lock();
-  }
+  calls_.run([](const std::shared_ptr<executor_call>& next) { next->tell(); });
 }
 
 void async_waiters::close() noexcept {
-  linked_list<async_wait> left;
+  linked_list<async_wait, &async_wait::next_left> left;
   {
     const model::annotated_lock lock{mutex_};
     closed_ = true;
-    for (const auto& [key, one] : waiting_) left.push(one.wait.front().settled);
+    for (const auto& [key, one] : waiting_) left.push(one.wait);
+    stop_if_done();
   }
-  changed_.notify_one();
   while (!left.empty()) left.pop()->refuse();
 }
 

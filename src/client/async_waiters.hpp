@@ -5,10 +5,9 @@
 #include "client/linked_list.hpp"
 #include "client/time_source.hpp"
 #include "model/annotated_mutex.hpp"
+#include "model/call_queue.hpp"
 
-#include <condition_variable>
 #include <functional>
-#include <list>
 #include <memory>
 #include <optional>
 #include <set>
@@ -17,19 +16,26 @@
 
 namespace rowlock::client_layer {
 
-// A wait that is settled once, and then calls an executor.
-class async_wait {
+// A call of an executor.
+class executor_call {
  public:
-  async_wait() = default;
-  async_wait(const async_wait&) = delete;
-  async_wait& operator=(const async_wait&) = delete;
-  virtual ~async_wait() = default;
+  executor_call() = default;
+  executor_call(const executor_call&) = delete;
+  executor_call& operator=(const executor_call&) = delete;
+  virtual ~executor_call() = default;
 
+  virtual void tell() noexcept = 0;
+
+  std::shared_ptr<executor_call> next_in_list{};  // see linked_list
+};
+
+// A wait that is settled once, and then calls an executor.
+class async_wait : public executor_call {
+ public:
   virtual void give_up() noexcept = 0;  // the time is up
   virtual void refuse() noexcept = 0;   // the client is closed
-  virtual void tell() noexcept = 0;     // it is settled: calls the executor
 
-  std::shared_ptr<async_wait> next_in_list{};  // see linked_list
+  std::shared_ptr<async_wait> next_left{};  // for linked_list, in close()
 };
 
 // Thread-safe. Calls nothing under its mutex. The last reference to a wait is dropped only on the waiters'
@@ -61,40 +67,38 @@ class async_waiters {
 
  private:
   using deadlines = std::set<std::pair<instant, const async_wait*>>;
-  // An executor's call: of a wait that is settled, or another one.
-  struct call {
-    std::shared_ptr<async_wait> settled;
-    std::function<void()> other;
-
-    void run() noexcept;
-  };
   struct seat {
-    std::list<call> wait;              // the one call that its end makes
+    std::shared_ptr<async_wait> wait;
     std::optional<instant> until;      // the key in deadlines_
     deadlines::node_type no_deadline;  // the node, while there is none
   };
 
-  std::list<call> take(const async_wait& wait) noexcept ROWLOCK_REQUIRES(mutex_);
+  std::shared_ptr<async_wait> take(const async_wait& wait) noexcept ROWLOCK_REQUIRES(mutex_);
+  void stop_if_done() noexcept ROWLOCK_REQUIRES(mutex_);
   void set(seat& of, instant until) noexcept ROWLOCK_REQUIRES(mutex_);
   void forget_deadline(seat& of, const async_wait& wait) noexcept ROWLOCK_REQUIRES(mutex_);
 
   model::annotated_mutex mutex_;
-  std::condition_variable changed_;
   std::unordered_map<const async_wait*, seat> waiting_ ROWLOCK_GUARDED_BY(mutex_);
   deadlines deadlines_ ROWLOCK_GUARDED_BY(mutex_);
-  std::list<call> calls_ ROWLOCK_GUARDED_BY(mutex_);
   bool closed_ ROWLOCK_GUARDED_BY(mutex_) = false;
-  bool over_ ROWLOCK_GUARDED_BY(mutex_) = false;
+  model::call_queue<linked_list<executor_call>> calls_;
 };
 
 class async_waiters::posting {
  public:
   posting() = default;
-  explicit posting(std::function<void()> next) { call_.push_back({{}, std::move(next)}); }
+  explicit posting(std::function<void()> next) : call_{std::make_shared<other_call>(std::move(next))} {}
 
  private:
   friend class async_waiters;
-  std::list<call> call_;
+  struct other_call final : executor_call {
+    explicit other_call(std::function<void()> call) : call_{std::move(call)} {}
+    void tell() noexcept override;
+    std::function<void()> call_;
+  };
+
+  std::shared_ptr<executor_call> call_;
 };
 
 }  // namespace rowlock::client_layer

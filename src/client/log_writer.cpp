@@ -11,21 +11,17 @@ constexpr std::size_t lines_at_most = 10'000;
 }  // namespace
 
 void log_writer::write(log_level level, std::string text) noexcept {
-  if (is_silent()) return;
+  const auto now = state_.load();
+  if (is_silent() || now == state::stopped) return;
+  if (now == state::direct) return call(level, text);
   try {
-    model::annotated_lock lock{mutex_};
-    if (state_ == state::stopped) return;
-    if (state_ == state::direct) {
-      lock.unlock();
-      return call(level, text);
-    }
-    if (lines_.size() >= lines_at_most) {
-      ++left_out_;
-      return;
-    }
-    lines_.emplace_back(level, std::move(text));
-    lock.unlock();
-    changed_.notify_one();
+    calls_.put([&](lines& waiting) {
+      if (waiting.all.size() >= lines_at_most) {
+        ++waiting.left_out;
+      } else {
+        waiting.all.push_back({level, std::move(text)});
+      }
+    });
   } catch (...) {
     // There is no memory for the line.
   }
@@ -48,37 +44,31 @@ void log_writer::call_about(std::size_t left_out) const noexcept {
 }
 
 void log_writer::start() {
-  const model::annotated_lock lock{mutex_};
-  if (state_ == state::direct) state_ = state::running;
+  auto before = state::direct;
+  state_.compare_exchange_strong(before, state::queued);
+}
+
+log_writer::line log_writer::lines::pop() noexcept {
+  auto next = call_list::pop();
+  if (empty()) next.left_out_behind = std::exchange(left_out, 0);
+  return next;
 }
 
 void log_writer::run() noexcept {
-  model::annotated_lock lock{mutex_};
-  for (;;) {
-    while (state_ != state::stopped && lines_.empty()) changed_.wait(lock);
-    if (lines_.empty()) return;
-    const auto [level, text] = std::move(lines_.front());
-    lines_.pop_front();
-    const auto left_out = lines_.empty() ? std::exchange(left_out_, 0) : 0;
-    lock.unlock();
-    call(level, text);
-    if (left_out > 0) call_about(left_out);
-    lock.lock();
-  }
+  calls_.run([this](const line& next) {
+    call(next.level, next.text);
+    if (next.left_out_behind > 0) call_about(next.left_out_behind);
+  });
 }
 
 void log_writer::stop() {
-  {
-    const model::annotated_lock lock{mutex_};
-    state_ = state::stopped;
-  }
-  changed_.notify_one();
+  state_ = state::stopped;
+  calls_.stop();
 }
 
 void log_writer::drop() {
-  const model::annotated_lock lock{mutex_};
   state_ = state::stopped;
-  lines_.clear();
+  calls_.drop();
 }
 
 }  // namespace rowlock::client_layer

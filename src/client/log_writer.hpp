@@ -1,13 +1,12 @@
 // Calls options::log on a thread of its own, so that no renewal and no notification of a loss waits for it.
 #pragma once
 
-#include "model/annotated_mutex.hpp"
+#include "model/call_queue.hpp"
 
 #include <rowlock/options.hpp>
 
-#include <condition_variable>
+#include <atomic>
 #include <cstddef>
-#include <deque>
 #include <functional>
 #include <string>
 #include <string_view>
@@ -35,17 +34,24 @@ class log_writer {
   void drop();
 
  private:
-  using line = std::pair<log_level, std::string>;
+  struct line {
+    log_level level;
+    std::string text;
+    std::size_t left_out_behind = 0;
+  };
+  struct lines : model::call_list<line> {
+    std::size_t left_out = 0;
+
+    line pop() noexcept;
+  };
 
   void call(log_level level, std::string_view text) const noexcept;
   void call_about(std::size_t left_out) const noexcept;
 
   function write_;
-  model::annotated_mutex mutex_;
-  std::condition_variable changed_;
-  std::deque<line> lines_ ROWLOCK_GUARDED_BY(mutex_);
-  std::size_t left_out_ ROWLOCK_GUARDED_BY(mutex_) = 0;
-  enum class state { direct, running, stopped } state_ ROWLOCK_GUARDED_BY(mutex_) = state::direct;
+  enum class state { direct, queued, stopped };
+  std::atomic<state> state_{state::direct};
+  model::call_queue<lines> calls_;
 };
 
 }  // namespace rowlock::client_layer

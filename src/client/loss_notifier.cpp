@@ -24,14 +24,7 @@ void loss_notifier::lose(std::span<const hold_ptr> holds, loss reason) noexcept 
 void loss_notifier::tell(lost_holds lost) noexcept {
   if (lost.empty()) return;
   context_.count.lost.fetch_add(lost.size());
-  {
-    const model::annotated_lock lock{mutex_};
-    if (!stopped_) {
-      lost_.append(std::move(lost));
-      changed_.notify_one();
-      return;
-    }
-  }
+  if (calls_.put([&](untold& waiting) { waiting.lost.append(std::move(lost)); })) return;
   tell_now(std::move(lost));
 }
 
@@ -60,40 +53,21 @@ void loss_notifier::notify_request(const hold_ptr& hold, const std::string& reas
   if (!hold->request_release(reason, until)) return;
   context_.log(log_level::info, "somebody requests the release of hold {} of \"{}\": {}", hold->id(),
                hold->name(), reason);
-  {
-    const model::annotated_lock lock{mutex_};
-    if (!stopped_) {
-      asked_.push(hold);
-      changed_.notify_one();
-      return;
-    }
-  }
+  if (calls_.put([&](untold& waiting) { waiting.asked.push(hold); })) return;
   hold->notify_request();
 }
 
-void loss_notifier::run() {
-  model::annotated_lock lock{mutex_};
-  for (;;) {
-    changed_.wait(lock,
-                  [&]() ROWLOCK_REQUIRES(mutex_) { return stopped_ || !lost_.empty() || !asked_.empty(); });
-    if (lost_.empty() && asked_.empty()) return;
-    {
-      auto lost = std::move(lost_);
-      const auto asked = lost.empty() ? asked_.pop() : nullptr;
-      lock.unlock();
-      if (asked) asked->notify_request();
-      tell_now(std::move(lost));
-    }
-    lock.lock();
-  }
+loss_notifier::untold loss_notifier::untold::pop() noexcept {
+  untold next{std::move(lost), {}};
+  if (next.lost.empty()) next.asked.push(asked.pop());
+  return next;
 }
 
-void loss_notifier::stop() {
-  {
-    const model::annotated_lock lock{mutex_};
-    stopped_ = true;
-  }
-  changed_.notify_one();
+void loss_notifier::run() noexcept {
+  calls_.run([this](untold& next) {
+    for (const auto& hold : next.asked) hold->notify_request();
+    tell_now(std::move(next.lost));
+  });
 }
 
 }  // namespace rowlock::client_layer

@@ -4,9 +4,8 @@
 
 #include "client/context.hpp"
 #include "client/hold_registry.hpp"
-#include "model/annotated_mutex.hpp"
+#include "model/call_queue.hpp"
 
-#include <condition_variable>
 #include <span>
 #include <string>
 
@@ -27,20 +26,25 @@ class loss_notifier {
   // Has the holder notified of a release request. If memory runs out, nothing has happened.
   void notify_request(const hold_ptr& hold, const std::string& reason, instant until);
 
-  void run();  // the thread's body, until stop()
-  void stop();
+  void run() noexcept;  // the thread's body, until stop(); later losses are told on the caller's thread
+  void stop() { calls_.stop(); }
 
  private:
+  // Who is to be told. The lost go first, all at once.
+  struct untold {
+    lost_holds lost;
+    asked_holds asked;
+
+    bool empty() const noexcept { return lost.empty() && asked.empty(); }
+    untold pop() noexcept;
+  };
+
   void tell_now(lost_holds lost) const noexcept;
   void log_lost(lost_holds lost) const noexcept;
 
   context& context_;
   hold_registry& holds_;
-  model::annotated_mutex mutex_;
-  std::condition_variable changed_;
-  lost_holds lost_ ROWLOCK_GUARDED_BY(mutex_);
-  asked_holds asked_ ROWLOCK_GUARDED_BY(mutex_);
-  bool stopped_ ROWLOCK_GUARDED_BY(mutex_) = false;
+  model::call_queue<untold> calls_;
 };
 
 }  // namespace rowlock::client_layer

@@ -13,7 +13,8 @@ using testing::IsEmpty;
 class hold_audit_test : public parts_test {
  protected:
   hold_audit_test() {
-    notifier.stop();  // lets the notifier run in this thread
+    notifier.stop();
+    notifier.run();  // ends at once, so that the notifier notifies in this thread
     own->confirm(time.now(), {});
     side->create_lease({own->id(), own->id(), "host", 1, "the process", 30s});
     audit.begin(own->id(), side->read_database_state());

@@ -16,7 +16,10 @@ using client_layer::instant;
 
 class process_lease_test : public testing::Test {
  protected:
-  process_lease_test() { notifier.stop(); }
+  process_lease_test() {
+    notifier.stop();
+    notifier.run();  // so that it notifies in this thread
+  }
   ~process_lease_test() override { faults->detach(); }
 
   static options settings() {

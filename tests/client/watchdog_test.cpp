@@ -13,6 +13,7 @@ class watchdog_test : public parts_test {
   watchdog_test() {
     begin();
     notifier.stop();
+    notifier.run();
     runs.emplace([this] { dog.run(); });
   }
   ~watchdog_test() override { stop(); }
