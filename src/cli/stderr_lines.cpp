@@ -1,15 +1,17 @@
 #include "cli/stderr_lines.hpp"
 
-#include "model/annotated_mutex.hpp"
+#include "model/call_queue.hpp"
 
 #include <cerrno>
-#include <condition_variable>
 #include <csignal>
 #include <ctime>
-#include <deque>
+#include <functional>
+#include <future>
+#include <memory>
 #include <string_view>
 #include <system_error>
 #include <thread>
+#include <utility>
 
 #include <poll.h>
 #include <unistd.h>
@@ -48,7 +50,7 @@ class writer {
   writer() {
     const all_signals_blocked blocked;
     try {
-      std::thread{[this] { run(); }}.detach();
+      std::thread{[this] { calls_.run([](const auto& write) { write(); }); }}.detach();
       has_thread_ = true;
     } catch (const std::system_error&) {
       // Too many processes run. That is an error to be printed.
@@ -57,31 +59,21 @@ class writer {
 
   void put(std::string line) {
     constexpr std::size_t most = 1000;
-    const model::annotated_lock lock{mutex_};
     if (!has_thread_) return write_if_possible(line);
-    if (lines_.size() >= most) return;
-    lines_.push_back(std::move(line));
-    changed_.notify_all();
+    calls_.put([&](calls& waiting) {
+      if (waiting.all.size() < most) waiting.all.push_back([line = std::move(line)] { write_all(line); });
+    });
   }
 
   void wait(std::chrono::milliseconds limit) {
-    model::annotated_lock lock{mutex_};
-    changed_.wait_for(lock, limit, [this]() ROWLOCK_REQUIRES(mutex_) { return lines_.empty(); });
+    if (!has_thread_) return;
+    const auto written = std::make_shared<std::promise<void>>();
+    calls_.put([&](calls& waiting) { waiting.all.push_back([written] { written->set_value(); }); });
+    written->get_future().wait_for(limit);
   }
 
  private:
-  void run() {
-    model::annotated_lock lock{mutex_};
-    for (;;) {
-      changed_.wait(lock, [this]() ROWLOCK_REQUIRES(mutex_) { return !lines_.empty(); });
-      const auto line = lines_.front();
-      lock.unlock();
-      write_all(line);
-      lock.lock();
-      lines_.pop_front();
-      changed_.notify_all();
-    }
-  }
+  using calls = model::call_list<std::function<void()>>;
 
   // As write_all(), but drops a line that stderr does not take soon.
   static void write_if_possible(std::string_view line) {
@@ -100,9 +92,7 @@ class writer {
   }
 
   bool has_thread_ = false;
-  model::annotated_mutex mutex_;
-  std::condition_variable changed_;
-  std::deque<std::string> lines_ ROWLOCK_GUARDED_BY(mutex_);  // the first one is being written
+  model::call_queue<calls> calls_;
 };
 
 // Never destroyed: its thread may be in a write that does not end.
