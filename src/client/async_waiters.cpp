@@ -66,8 +66,7 @@ void async_waiters::remove(const async_wait& wait) noexcept {
   stop_if_done();
 }
 
-void async_waiters::post(posting made) noexcept {
-  auto& call = made.call_;
+void async_waiters::post(std::shared_ptr<executor_call> call) noexcept {
   if (!call || calls_.put([&](auto& waiting) { waiting.push(std::move(call)); })) return;
   call->tell();
 }
@@ -86,14 +85,6 @@ std::optional<instant> async_waiters::end_overdue(instant now) noexcept {
       overdue = place.wait;
     }
     overdue->give_up();
-  }
-}
-
-void async_waiters::posting::other_call::tell() noexcept {
-  try {
-    call_();
-  } catch (...) {
-    // Whoever posted it has caught what it must not lose.
   }
 }
 

@@ -7,7 +7,6 @@
 #include "model/annotated_mutex.hpp"
 #include "model/call_queue.hpp"
 
-#include <functional>
 #include <memory>
 #include <optional>
 #include <set>
@@ -16,7 +15,7 @@
 
 namespace rowlock::client_layer {
 
-// A call of an executor.
+// A call of an executor. It is made beforehand where nothing may fail later.
 class executor_call {
  public:
   executor_call() = default;
@@ -53,10 +52,8 @@ class async_waiters {
   // The wait was abandoned: no executor is called.
   void remove(const async_wait& wait) noexcept;
 
-  // Calls an executor in its turn, without a wait. Once the thread has ended, it is called on the caller's thread. A
-  // posting is made beforehand by whoever must not fail later; an empty one posts nothing.
-  class posting;
-  void post(posting made) noexcept;
+  // Makes a call in its turn, without a wait; null: none. Once the thread has ended, this thread makes it.
+  void post(std::shared_ptr<executor_call> call) noexcept;
 
   // Ends the waits whose time is up. Returns the first deadline of the others.
   std::optional<instant> end_overdue(instant now) noexcept;
@@ -83,22 +80,6 @@ class async_waiters {
   deadlines deadlines_ ROWLOCK_GUARDED_BY(mutex_);
   bool closed_ ROWLOCK_GUARDED_BY(mutex_) = false;
   model::call_queue<linked_list<executor_call>> calls_;
-};
-
-class async_waiters::posting {
- public:
-  posting() = default;
-  explicit posting(std::function<void()> next) : call_{std::make_shared<other_call>(std::move(next))} {}
-
- private:
-  friend class async_waiters;
-  struct other_call final : executor_call {
-    explicit other_call(std::function<void()> call) : call_{std::move(call)} {}
-    void tell() noexcept override;
-    std::function<void()> call_;
-  };
-
-  std::shared_ptr<executor_call> call_;
 };
 
 }  // namespace rowlock::client_layer

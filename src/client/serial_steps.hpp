@@ -4,11 +4,13 @@
 
 #include "model/annotated_mutex.hpp"
 
+#include <condition_variable>
 #include <cstdint>
 #include <exception>
 #include <functional>
 #include <memory>
-#include <utility>
+#include <optional>
+#include <thread>
 
 namespace rowlock::client_layer {
 
@@ -16,7 +18,8 @@ namespace rowlock::client_layer {
 //
 //   event                     | no step runs               | a step runs
 //   what the latest step      | step() in this thread      | step() behind it, in the thread of that step
-//   waits for has come        |                            |
+//   waits for has come; or    |                            |
+//   wake()                    |                            |
 //   what an earlier step      | -                          | -
 //   waited for has come       |                            |
 //   stop()                    | clear() in this thread     | clear() behind it, in the thread of that step
@@ -32,10 +35,12 @@ class serial_steps : public std::enable_shared_from_this<serial_steps> {
   serial_steps() = default;
 
   // Runs the first step. Call it once.
-  void start() {
+  void start() { wake(); }
+  // Runs a step, whatever the latest one waits for. In a step: another one follows.
+  void wake() {
     {
       const model::annotated_lock lock{mutex_};
-      runs_ = happened_ = true;
+      happened_ = true;
     }
     run();
   }
@@ -43,7 +48,6 @@ class serial_steps : public std::enable_shared_from_this<serial_steps> {
     {
       const model::annotated_lock lock{mutex_};
       stopped_ = true;
-      if (std::exchange(runs_, true)) return;
     }
     run();
   }
@@ -52,10 +56,21 @@ class serial_steps : public std::enable_shared_from_this<serial_steps> {
     const model::annotated_lock lock{mutex_};
     return [self = shared_from_this(), awaited = ++step_] { self->happened(awaited); };
   }
-  // In a step, in clear() or in fail(): no step follows.
+  // No step follows.
   void end() {
     const model::annotated_lock lock{mutex_};
     over_ = true;
+  }
+  bool is_over() const {
+    const model::annotated_lock lock{mutex_};
+    return over_;
+  }
+  // Waits until no step runs. False, at once: this thread is in one.
+  bool wait_for_step() {
+    model::annotated_lock lock{mutex_};
+    if (runner_ == std::this_thread::get_id()) return false;
+    changed_.wait(lock, [this]() ROWLOCK_REQUIRES(mutex_) { return !runner_; });
+    return true;
   }
 
  private:
@@ -68,17 +83,22 @@ class serial_steps : public std::enable_shared_from_this<serial_steps> {
       const model::annotated_lock lock{mutex_};
       if (awaited != step_) return;
       happened_ = true;
-      if (std::exchange(runs_, true)) return;
     }
     run();
   }
   void run() {
+    {
+      const model::annotated_lock lock{mutex_};
+      if (runner_) return;
+      runner_ = std::this_thread::get_id();
+    }
     for (;;) {
       bool stops = false;
       {
         const model::annotated_lock lock{mutex_};
         if (over_ || !(happened_ || stopped_)) {
-          runs_ = false;
+          runner_.reset();
+          changed_.notify_all();
           return;
         }
         happened_ = false;
@@ -98,9 +118,10 @@ class serial_steps : public std::enable_shared_from_this<serial_steps> {
     }
   }
 
-  model::annotated_mutex mutex_;
-  bool runs_ ROWLOCK_GUARDED_BY(mutex_) = false;      // a thread is in run()
-  bool happened_ ROWLOCK_GUARDED_BY(mutex_) = false;  // what the latest step waits for
+  mutable model::annotated_mutex mutex_;
+  std::condition_variable changed_;
+  std::optional<std::thread::id> runner_ ROWLOCK_GUARDED_BY(mutex_);  // the thread that is in run()
+  bool happened_ ROWLOCK_GUARDED_BY(mutex_) = false;                  // what the latest step waits for
   bool stopped_ ROWLOCK_GUARDED_BY(mutex_) = false;
   bool over_ ROWLOCK_GUARDED_BY(mutex_) = false;
   std::uint64_t step_ ROWLOCK_GUARDED_BY(mutex_) = 0;

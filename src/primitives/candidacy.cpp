@@ -24,12 +24,39 @@ struct candidacy::turn {
   bool taken = false;
 };
 
+// Has the executor run the step that ends the term.
+class candidacy::end_call final : public client_layer::executor_call {
+ public:
+  explicit end_call(const std::shared_ptr<candidacy>& of) : of_(of) {}
+
+  void tell() noexcept override {
+    const auto of = of_.lock();
+    if (!of || of->is_over()) return;
+    next_->of = of;
+    try {
+      of->where_(std::move(pass_));
+    } catch (...) {
+      of->engine_->shared().log(log_level::error,
+                                "an executor failed, so the candidate for \"{}\" is over: {}",
+                                of->office_.definition.name, thrown_text(std::current_exception()));
+    }
+  }
+
+ private:
+  const std::weak_ptr<candidacy> of_;
+  const std::shared_ptr<turn> next_ = std::make_shared<turn>();
+  task pass_{[next = next_] {
+    next->taken = true;
+    next->of->wake();
+  }};
+};
+
 candidacy::candidacy(std::shared_ptr<client_layer::engine> on, model::lock_request office, executor where,
                      candidate_options how)
     : engine_(std::move(on)), office_(std::move(office)), where_(std::move(where)), how_(std::move(how)) {}
 
 // wait_ is set before the wait starts, because its continuation may run before start() returns. close() cannot
-// interfere: it waits until no thread is in run().
+// interfere: it waits until no step runs.
 void candidacy::campaign() {
   const auto next = std::make_shared<turn>();
   const auto wait = std::make_shared<async_acquire>(
@@ -43,7 +70,7 @@ void candidacy::campaign() {
     const model::annotated_lock lock{mutex_};
     wait_ = wait;
   }
-  next->of = shared_from_this();
+  next->of = self();
   try {
     wait->start();
   } catch (...) {
@@ -67,7 +94,7 @@ void candidacy::answered(async_acquire& wait) {
   {
     const model::annotated_lock lock{mutex_};
     wait_.reset();
-    if (!closed_ && !over_) {
+    if (!is_over()) {
       failure_ = failure;
       if (!failure) held_ = std::exchange(granted, nullptr);
       resigns_ = false;
@@ -75,26 +102,26 @@ void candidacy::answered(async_acquire& wait) {
     }
   }
   if (granted) engine_->releaser().begin(*granted);
-  run();
+  wake();
 }
 
 candidate_state candidacy::state() const {
   if (engine_->is_forked()) engine_->check_usable();  // a forked child must not wait for the mutex
   const model::annotated_lock lock{mutex_};
-  if (closed_ || over_) return candidate_state::over;
+  if (is_over()) return candidate_state::over;
   return told_ && held_ && held_->is_valid() ? candidate_state::leading : candidate_state::waiting;
 }
 
 bool candidacy::resign() {
   if (engine_->is_forked()) engine_->check_usable();
   std::stop_source end{std::nostopstate};
-  client_layer::async_waiters::posting call;
+  std::shared_ptr<end_call> call;
   {
     const model::annotated_lock lock{mutex_};
-    if (closed_ || over_ || !told_ || resigns_ || !held_->is_valid()) return false;
+    if (is_over() || !told_ || resigns_ || !held_->is_valid()) return false;
     resigns_ = true;
     end = end_;
-    call = std::exchange(resign_call_, {});
+    call = std::exchange(resign_call_, nullptr);
   }
   end.request_stop();
   engine_->async().post(std::move(call));
@@ -102,113 +129,47 @@ bool candidacy::resign() {
 }
 
 void candidacy::office_was_lost() noexcept {
-  client_layer::async_waiters::posting call;
+  std::shared_ptr<end_call> call;
   {
     const model::annotated_lock lock{mutex_};
-    call = std::exchange(loss_call_, {});
+    call = std::exchange(loss_call_, nullptr);
   }
   engine_->async().post(std::move(call));
 }
 
-// Has the executor run the next step.
-client_layer::async_waiters::posting candidacy::next_call() {
-  const auto next = std::make_shared<turn>();
-  const auto pass = std::make_shared<task>([next] {
-    next->taken = true;
-    next->of->run();
-  });
-  return client_layer::async_waiters::posting{[self = weak_from_this(), next, pass] {
-    if (const auto alive = self.lock()) alive->call_executor(*next, std::move(*pass));
-  }};
-}
-
-void candidacy::call_executor(turn& next, task pass) {
-  {
-    const model::annotated_lock lock{mutex_};
-    if (closed_ || over_) return;
-  }
-  next.of = shared_from_this();
-  try {
-    where_(std::move(pass));
-  } catch (...) {
-    engine_->shared().log(log_level::error, "an executor failed, so the candidate for \"{}\" is over: {}",
-                          office_.definition.name, thrown_text(std::current_exception()));
-  }
-}
-
-// The user's functions can no longer be called. A thread that is in run() looks again before it leaves.
+// The user's functions can no longer be called.
 void candidacy::dropped() noexcept {
-  if (engine_->is_forked()) return;
-  try {
-    {
-      const model::annotated_lock lock{mutex_};
-      dropped_ = true;
-    }
-    run();
-  } catch (const std::exception& failure) {
-    engine_->shared().log(log_level::error, "releasing the office \"{}\": {}", office_.definition.name,
-                          failure.what());
-  }
+  if (!engine_->is_forked()) stop();
 }
 
-bool candidacy::is_runner() const {
-  return runner_ == std::this_thread::get_id();
-}
-
-// Called after every change of the state. If another thread is in it already, that thread sees the change.
-void candidacy::run() {
-  {
-    const model::annotated_lock lock{mutex_};
-    if (runner_) return;
-    runner_ = std::this_thread::get_id();
-  }
-  for (;;) {
-    step what = step::none;
-    {
-      const model::annotated_lock lock{mutex_};
-      what = next();
-      if (what == step::none) {
-        runner_.reset();
-        changed_.notify_all();
-        return;
-      }
-    }
-    try {
-      do_step(what);
-    } catch (const std::exception& failure) {
-      engine_->shared().log(log_level::error, "the candidate for \"{}\" is over: {}", office_.definition.name,
-                            failure.what());
-      const model::annotated_lock lock{mutex_};
-      dropped_ = true;  // the next step ends it
-    }
-  }
-}
-
-bool candidacy::ends() const {
-  return resigns_ || !held_->is_valid();
-}
-
-candidacy::step candidacy::next() {
-  if (closed_ || over_) return step::none;
-  if (dropped_) return step::abandon;
-  if (held_) {
-    if (ends()) return told_ ? step::lose : step::drop;
-    return told_ ? step::none : step::elect;
-  }
-  if (failure_) return step::fail;
-  return wait_ ? step::none : step::campaign;
-}
-
-void candidacy::do_step(step what) {
+void candidacy::step() {
+  const auto what = next();
   switch (what) {
-    case step::elect: return elect();
-    case step::lose: return lose();
-    case step::drop: return let_go(false);
-    case step::fail: return fail();
-    case step::abandon: return abandon();
-    case step::campaign: return campaign_again();
-    case step::none: return;
+    case action::elect: elect(); break;
+    case action::lose: lose(); break;
+    case action::drop: let_go(false); break;
+    case action::campaign: campaign_again(); break;
+    case action::tell_failure: tell_failure(); break;
+    case action::none: return;
   }
+  wake();
+}
+
+void candidacy::fail(const std::exception_ptr& why) {
+  engine_->shared().log(log_level::error, "the candidate for \"{}\" is over: {}", office_.definition.name,
+                        thrown_text(why));
+  clear();
+}
+
+candidacy::action candidacy::next() const {
+  const model::annotated_lock lock{mutex_};
+  if (held_) {
+    const bool ends = resigns_ || !held_->is_valid();
+    if (ends) return told_ ? action::lose : action::drop;
+    return told_ ? action::none : action::elect;
+  }
+  if (failure_) return action::tell_failure;
+  return wait_ ? action::none : action::campaign;
 }
 
 void candidacy::campaign_again() {
@@ -223,8 +184,8 @@ void candidacy::campaign_again() {
 // Returns what ends the term.
 std::stop_source candidacy::begin_term() {
   std::stop_source end{std::nostopstate};
-  auto loss_call = next_call();
-  auto resign_call = next_call();
+  auto loss_call = std::make_shared<end_call>(self());
+  auto resign_call = std::make_shared<end_call>(self());
   {
     const model::annotated_lock lock{mutex_};
     term_ = std::make_unique<term>(access::make<hold>(held_));
@@ -233,7 +194,7 @@ std::stop_source candidacy::begin_term() {
     end = end_;
   }
   // Runs on the thread that notifies of losses, or here if the hold is already lost.
-  on_loss_.emplace(term_->stop_token(), [weak = weak_from_this(), end]() mutable {
+  on_loss_.emplace(term_->stop_token(), [weak = std::weak_ptr{self()}, end]() mutable {
     const auto alive = weak.lock();
     end.request_stop();
     if (alive) alive->office_was_lost();
@@ -290,32 +251,32 @@ void candidacy::let_go(bool has_led) {
     const model::annotated_lock lock{mutex_};
     held = std::exchange(held_, nullptr);
     told_ = resigns_ = false;
-    if (has_led && !how_.requeue && !failure_) over_ = true;
+    if (has_led && !how_.requeue && !failure_) end();
   }
   on_loss_.reset();
   if (held) engine_->releaser().begin(*held);
   term_.reset();
 }
 
-void candidacy::abandon() {
+void candidacy::clear() noexcept {
   std::shared_ptr<async_acquire> wait;
-  std::stop_source end{std::nostopstate};
+  std::stop_source end_of_term{std::nostopstate};
+  end();
   {
     const model::annotated_lock lock{mutex_};
-    over_ = true;
     wait = std::exchange(wait_, nullptr);
-    end = end_;
+    end_of_term = end_;
   }
-  end.request_stop();
+  end_of_term.request_stop();
   if (wait) wait->abandon();
   let_go(true);
 }
 
-void candidacy::fail() {
+void candidacy::tell_failure() {
   std::exception_ptr why;
+  end();
   {
     const model::annotated_lock lock{mutex_};
-    over_ = true;
     why = failure_;
   }
   const auto log = [this](const char* what, const std::exception_ptr& thrown) {
@@ -333,26 +294,24 @@ void candidacy::fail() {
 // from a callback of `over`.
 void candidacy::close(close_mode mode) {
   if (engine_->is_forked()) return;
-  bool is_inside = false;
+  end();
+  const auto own = std::this_thread::get_id();
   {
     model::annotated_lock lock{mutex_};
-    const bool first = !std::exchange(closed_, true);
-    is_inside = is_runner();
-    if (!first) {
-      const bool is_within = is_inside || closer_ == std::this_thread::get_id();
-      if (!is_within) {
-        changed_.wait(lock, [this]() ROWLOCK_REQUIRES(mutex_) { return !runner_ && !closer_; });
-      }
+    if (closer_ == own) return;
+    if (std::exchange(closed_, true)) {
+      lock.unlock();
+      if (!wait_for_step()) return;
+      lock.lock();
+      changed_.wait(lock, [this]() ROWLOCK_REQUIRES(mutex_) { return !closer_; });
       return;
     }
-    closer_ = std::this_thread::get_id();
-    auto end = end_;
+    closer_ = own;
+    auto end_of_term = end_;
     lock.unlock();
-    end.request_stop();
-    lock.lock();
-    if (!is_inside) changed_.wait(lock, [this]() ROWLOCK_REQUIRES(mutex_) { return !runner_; });
+    end_of_term.request_stop();
   }
-  finish_close(mode, is_inside);
+  finish_close(mode, !wait_for_step());
   const model::annotated_lock lock{mutex_};
   closer_.reset();
   changed_.notify_all();

@@ -3,6 +3,7 @@
 
 #include "client/acquire_call.hpp"
 #include "client/async_call.hpp"
+#include "client/serial_steps.hpp"
 #include "model/annotated_mutex.hpp"
 #include "model/lock.hpp"
 
@@ -17,8 +18,9 @@
 
 namespace rowlock::primitives {
 
-// Thread-safe. Calls no user code under its mutex.
-class candidacy : public std::enable_shared_from_this<candidacy> {
+// Thread-safe. Calls no user code under its mutex. A step does what the state asks for, and another step follows until
+// nothing is left to do; clear() ends the candidacy because its executor drops what it is given.
+class candidacy final : public client_layer::serial_steps {
  public:
   candidacy(std::shared_ptr<client_layer::engine> on, model::lock_request office, executor where,
             candidate_options how);
@@ -31,26 +33,24 @@ class candidacy : public std::enable_shared_from_this<candidacy> {
  private:
   using async_acquire = client_layer::async_call<client_layer::acquire_call>;
   struct turn;
-  enum class step { none, elect, lose, drop, campaign, fail, abandon };
+  class end_call;
+  enum class action { none, elect, lose, drop, campaign, tell_failure };
 
   void answered(async_acquire& wait);
-  client_layer::async_waiters::posting next_call();
-  void call_executor(turn& next, task pass);
   void dropped() noexcept;
   void office_was_lost() noexcept;
-  void run();
-  step next() ROWLOCK_REQUIRES(mutex_);
-  bool ends() const ROWLOCK_REQUIRES(mutex_);
-  bool is_runner() const ROWLOCK_REQUIRES(mutex_);
-  void do_step(step what);
+  void step() override;
+  void fail(const std::exception_ptr& why) override;
+  void clear() noexcept override;
+  std::shared_ptr<candidacy> self() { return std::static_pointer_cast<candidacy>(shared_from_this()); }
+  action next() const;
   void campaign_again();
   void finish_close(close_mode mode, bool is_inside);
   std::stop_source begin_term();
   void elect();
   void lose();
   void let_go(bool has_led);
-  void fail();
-  void abandon();
+  void tell_failure();
 
   const std::shared_ptr<client_layer::engine> engine_;
   const model::lock_request office_;
@@ -62,9 +62,6 @@ class candidacy : public std::enable_shared_from_this<candidacy> {
   bool closed_ ROWLOCK_GUARDED_BY(mutex_) = false;
   std::optional<std::thread::id> closer_
       ROWLOCK_GUARDED_BY(mutex_);  // the thread that is in the first close()
-  bool over_ ROWLOCK_GUARDED_BY(mutex_) = false;
-  bool dropped_ ROWLOCK_GUARDED_BY(mutex_) = false;                   // the executor has dropped a function
-  std::optional<std::thread::id> runner_ ROWLOCK_GUARDED_BY(mutex_);  // the thread that is in run()
   std::shared_ptr<async_acquire> wait_ ROWLOCK_GUARDED_BY(mutex_);
   std::exception_ptr failure_ ROWLOCK_GUARDED_BY(mutex_);
 
@@ -74,9 +71,9 @@ class candidacy : public std::enable_shared_from_this<candidacy> {
   bool resigns_ ROWLOCK_GUARDED_BY(mutex_) = false;  // by resign(), or because elected() has ended or thrown
   std::stop_source end_ ROWLOCK_GUARDED_BY(mutex_){std::nostopstate};
   // Made before elected() is called, because the end of the term must not need memory.
-  client_layer::async_waiters::posting loss_call_ ROWLOCK_GUARDED_BY(mutex_);
-  client_layer::async_waiters::posting resign_call_ ROWLOCK_GUARDED_BY(mutex_);
-  // Only for the thread in run(), and for close() when no thread is in it.
+  std::shared_ptr<end_call> loss_call_ ROWLOCK_GUARDED_BY(mutex_);
+  std::shared_ptr<end_call> resign_call_ ROWLOCK_GUARDED_BY(mutex_);
+  // Only for the steps, and for close() when none runs.
   std::unique_ptr<term> term_;
   std::optional<std::stop_callback<std::function<void()>>> on_loss_;
 };

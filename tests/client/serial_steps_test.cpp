@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include <functional>
+#include <future>
 #include <stdexcept>
 #include <string>
 #include <thread>
@@ -18,6 +19,10 @@ class counted_steps final : public client_layer::serial_steps {
  public:
   void begin() { start(); }
   void cancel() { stop(); }
+  using serial_steps::end;
+  using serial_steps::is_over;
+  using serial_steps::wait_for_step;
+  using serial_steps::wake;
 
   std::function<void(int)> in_step = [](int) {};
   std::vector<std::function<void()>> awaited;  // the continuations for which the steps wait
@@ -101,6 +106,39 @@ TEST_F(serial_steps_test, nothing_follows_the_end) {
   steps->awaited[0]();
   steps->cancel();
   EXPECT_THAT(steps->log, ElementsAre("step 0"));
+}
+
+TEST_F(serial_steps_test, one_that_is_woken_takes_a_step_whatever_the_latest_one_waits_for) {
+  steps->in_step = [&](int number) {
+    if (number == 1) steps->wake();
+    steps->log.push_back("end of " + std::to_string(number));
+  };
+  steps->begin();
+  steps->wake();
+  EXPECT_THAT(steps->log, ElementsAre("step 0", "end of 0", "step 1", "end of 1", "step 2", "end of 2"));
+}
+
+TEST_F(serial_steps_test, whoever_ends_it_can_wait_for_the_step_that_runs) {
+  std::promise<void> begun;
+  std::promise<void> may_end;
+  steps->in_step = [&](int) {
+    begun.set_value();
+    EXPECT_FALSE(steps->wait_for_step()) << "it would wait for itself";
+    may_end.get_future().wait();
+    steps->log.emplace_back("end");
+  };
+  const std::jthread runs{[&] { steps->begin(); }};
+  begun.get_future().wait();
+  EXPECT_FALSE(steps->is_over());
+  steps->end();
+  EXPECT_TRUE(steps->is_over());
+  steps->wake();
+  auto waits = std::async(std::launch::async, [&] {
+    EXPECT_TRUE(steps->wait_for_step());
+    return steps->log;
+  });
+  may_end.set_value();
+  EXPECT_THAT(waits.get(), ElementsAre("step 0", "end"));
 }
 
 }  // namespace
