@@ -1,5 +1,5 @@
-// The holds of each thread on recursive locks, for re-entry without a round trip. A thread is identified by
-// its owner id (model::id128::owner_of_this_thread).
+// The holds of each thread on recursive mutexes, for re-entry without a round trip. Unlike thread_holds, it does not
+// own them, and all mutexes of one client and name share them.
 #pragma once
 
 #include "client/hold_registry.hpp"
@@ -16,15 +16,16 @@ namespace rowlock::client_layer {
 // Thread-safe.
 class thread_entries {
  public:
-  hold_ptr find(const std::string& name, std::uint64_t owner) const {
+  // The calling thread's. Null: it has none.
+  hold_ptr find(const std::string& name) const {
     const model::annotated_lock lock{mutex_};
-    const auto found = entries_.find({name, owner});
+    const auto found = entries_.find({name, model::hold_id::owner_of_this_thread()});
     return found == entries_.end() ? nullptr : found->second.lock();
   }
 
-  void put(const std::string& name, std::uint64_t owner, const hold_ptr& hold) {
+  void put(const hold_ptr& hold) {
     const model::annotated_lock lock{mutex_};
-    entries_[{name, owner}] = hold;
+    entries_[{hold->name(), model::hold_id::owner_of_this_thread()}] = hold;
     // Entries of holds that are over are removed when they have doubled the map, so on average each put
     // removes at most one.
     if (entries_.size() < 2 * alive_ + 16) return;

@@ -17,7 +17,7 @@ class recursive_lock final : public standard_lock {
     if (held && held->is_valid() && held->enter()) return access::make<hold>(std::move(held));
     held = client_layer::acquire(engine(), acquiring().exclusive(), how_long, how);
     auto made = access::make<hold>(held);  // releases it if memory runs out
-    if (held) engine().entries().put(name(), model::hold_id::owner_of_this_thread(), held);
+    if (held) engine().entries().put(held);
     return made;
   }
 
@@ -29,9 +29,7 @@ class recursive_lock final : public standard_lock {
 
  private:
   // The hold that this thread has entered. Null: none.
-  client_layer::hold_ptr entered() const {
-    return engine().entries().find(name(), model::hold_id::owner_of_this_thread());
-  }
+  client_layer::hold_ptr entered() const { return engine().entries().find(name()); }
   void check_lock() const override {}
 };
 
