@@ -25,39 +25,39 @@ joint_move::joint_move(engine& on, std::vector<model::lock_request> locks, std::
 }
 
 void joint_move::run(store::session& session) {
-  const auto checks = engine_.holds().checks();
-  const auto sent_at = engine_.shared().time.now();
+  edit_round edit{engine_.parts(), from_.size()};
   const auto in_doubt_since = first_sent_at_;
-  if (!first_sent_at_) first_sent_at_ = sent_at;
+  if (!first_sent_at_) first_sent_at_ = edit.sent_at();
   for_take_.clear();
   for (std::size_t i = 0; i < from_.size(); ++i) for_take_.push_back(provide(i));
-  std::vector<store::edit_request> requests;
-  for (const auto& hold : from_) requests.push_back({hold->name(), hold->id(), {}});
-  made_.clear();
-  results_ =
-      session.edit_together(requests, [this](auto results, auto views) { return decide(results, views); });
-  if (!std::ranges::all_of(made_, has_moved)) {
+  for (const auto& hold : from_) edit.add({hold->name(), hold->id(), hold->lease()->id()});
+  edit.decide_together(session, [this](auto results, auto views) { return decide(results, views); });
+  edit.follow_up(session);
+  replies_ = edit.take_replies();
+  if (!std::ranges::all_of(replies_, has_moved, &edit_reply::made)) {
     first_sent_at_ = in_doubt_since;  // a row that was locked says nothing of an earlier try
     return;
   }
-  const bool by_this_try = made_.front().change.durable;
-  // What was only read may not be on disk yet (I8).
-  if (!by_this_try) session.make_durable(from_.front()->lease()->id());
-  for (std::size_t i = 0; i < from_.size(); ++i) take(i, by_this_try ? sent_at : *first_sent_at_, checks);
+  const bool by_this_try = replies_.front().made.change.durable;
+  const auto sent_at = by_this_try ? edit.sent_at() : *first_sent_at_;
+  for (std::size_t i = 0; i < from_.size(); ++i) take(i, sent_at, edit.checks());
 }
 
 // All or none.
-std::vector<store::lock_change> joint_move::decide(std::span<const store::edit_result> results,
-                                                   std::span<const store::lock_view> views) {
-  made_.assign(from_.size(), {});
+std::vector<decision> joint_move::decide(std::span<const store::edit_result> results,
+                                         std::span<const store::lock_view> views) const {
+  std::vector<decision> made(from_.size());
   for (std::size_t i = 0; i < from_.size(); ++i) {
-    if (results[i] != store::edit_result::committed) continue;
-    made_[i] = decide_move(views[i], from_[i]->id(), leases_[i]);
+    if (results[i] == store::edit_result::committed)
+      made[i] = decide_move(views[i], from_[i]->id(), leases_[i]);
   }
-  std::vector<store::lock_change> changes(from_.size());
-  if (!std::ranges::all_of(made_, has_moved)) return changes;
-  for (std::size_t i = 0; i < from_.size(); ++i) changes[i] = made_[i].change;
-  return changes;
+  if (std::ranges::all_of(made, has_moved)) return made;
+  for (auto& one : made) {
+    if (!has_moved(one)) continue;
+    one = {};
+    one.outcome.result = outcome::what::absent;
+  }
+  return made;
 }
 
 joint_move::provision joint_move::provide(std::size_t i) const {
@@ -94,11 +94,8 @@ void joint_move::take(std::size_t i, instant sent_at, std::uint64_t checks) {
 
 joint_move::result joint_move::outcome() const {
   if (moved_.size() == from_.size()) return result::moved;
-  for (std::size_t i = 0; i < made_.size(); ++i) {
-    if (results_[i] == store::edit_result::skipped) return result::again;
-    if (made_[i].outcome.result == outcome::what::guarded) return result::again;
-  }
-  return result::lost;
+  const auto is_locked = [](const edit_reply& one) { return one.state == edit_state::locked; };
+  return std::ranges::any_of(replies_, is_locked) ? result::again : result::lost;
 }
 
 // Also releases the new leases, which end with their holds, even if a hold still stands on the old one.

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "client/decisions.hpp"
+#include "client/edit_round.hpp"
 #include "client/engine.hpp"
 
 #include <chrono>
@@ -39,8 +40,8 @@ class joint_move {
   void drop_moved() noexcept;
 
  private:
-  std::vector<store::lock_change> decide(std::span<const store::edit_result> results,
-                                         std::span<const store::lock_view> views);
+  std::vector<decision> decide(std::span<const store::edit_result> results,
+                               std::span<const store::lock_view> views) const;
   // What may become necessary is made before the statement: the new lease of a hold, and the release of that hold.
   struct provision {
     std::shared_ptr<lease> own;
@@ -63,8 +64,7 @@ class joint_move {
   std::vector<provision> for_take_;              // of the try that runs
   // When the first try whose answer was lost was sent: the new leases may have begun then.
   std::optional<instant> first_sent_at_;
-  std::vector<store::edit_result> results_;
-  std::vector<decision> made_;
+  std::vector<edit_reply> replies_;
   std::vector<hold_ptr> moved_;
 };
 

@@ -1,8 +1,5 @@
 #include "client/joint_round.hpp"
 
-#include "client/after_commit.hpp"
-#include "client/history_lines.hpp"
-
 #include <utility>
 
 namespace rowlock::client_layer {
@@ -16,29 +13,28 @@ using what = outcome::what;
 void joint_round::run(store::session& session) {
   if (!lease) return;
   prepare();
-  checks = on.holds().checks();
-  if (looks) return find(session);
-  std::vector<store::edit_request> requests;
-  for (const auto& wish : wishes) requests.push_back({wish.definition.name, wish.hold, {}});
+  looks ? find(session) : ask(session);
+}
+
+void joint_round::ask(store::session& session) {
+  edit_round edit{on.parts(), wishes.size()};
+  checks = edit.checks();
+  for (const auto& wish : wishes) edit.add({wish.definition.name, wish.hold, lease->id(), &wish.definition});
   const std::chrono::microseconds skew = on.shared().skew();
-  results = session.edit_together(requests, [&](auto outcomes, auto views) {
-    made = decide_acquire_together(outcomes, views, wishes, all, skew);
-    std::vector<store::lock_change> changes;
-    for (std::size_t i = 0; i < made.size(); ++i) {
-      record(on.shared(), wishes[i].definition.name, views[i], made[i].change);
-      changes.push_back(made[i].change);
-    }
-    return changes;
+  edit.decide_together(session, [&](auto results, auto views) {
+    return decide_acquire_together(results, views, wishes, all, skew);
   });
-  do_after_commit(session);
-  for (std::size_t i = 0; i < made.size() && made[i].outcome.result == what::granted; ++i) {
-    const auto& change = made[i].change;
-    take(i, made[i].outcome.token, made[i].outcome.weight, change.row && change.row->has_queue);
+  edit.follow_up(session);
+  replies = edit.take_replies();
+  for (std::size_t i = 0; i < replies.size() && replies[i].made.outcome.result == what::granted; ++i) {
+    const auto& [change, granted] = replies[i].made;
+    take(i, granted.token, granted.weight, change.row && change.row->has_queue);
   }
 }
 
 // Only reads, so it finds a grant even while somebody has the row locked.
 void joint_round::find(store::session& session) {
+  checks = on.holds().checks();
   std::vector<store::hold_query> queries;
   for (const auto& wish : wishes) queries.push_back({wish.definition.name, wish.hold});
   const auto found = session.find(queries);
@@ -49,15 +45,6 @@ void joint_round::find(store::session& session) {
     const bool shared = wish.mode == model::lock_mode::shared;
     take(i, found[i].token, shared ? wish.weight : wish.definition.capacity, found[i].has_queue);
   }
-}
-
-void joint_round::do_after_commit(store::session& session) {
-  after_commit todo{checks};
-  for (std::size_t i = 0; i < wishes.size(); ++i) {
-    if (results[i] == store::edit_result::missing) todo.add_missing(wishes[i].definition);
-    todo.add(on.parts(), wishes[i].definition.name, made[i]);
-  }
-  todo.run(on.shared(), [&](auto work) { return work(session); });
 }
 
 void joint_round::take(std::size_t i, model::token token, std::int64_t weight, bool contended) {
@@ -76,21 +63,17 @@ joint_round::state joint_round::what_is_missing() const {
   bool again = false;
   bool busy = false;
   bool first = true;
-  for (std::size_t i = 0; i < made.size(); ++i) {
-    const auto& decided = made[i].outcome;
+  for (std::size_t i = 0; i < replies.size(); ++i) {
+    const auto& decided = replies[i].made.outcome;
     if (decided.result == what::granted) {
       if (i >= holds.size()) return state::lapsed;
       continue;
     }
     if (decided.result == what::mismatch) throw mismatch(wishes[i].definition, decided.stored);
     if (!all && !std::exchange(first, false)) continue;
-    if (results[i] == store::edit_result::skipped) {
-      locked = true;
-    } else if (results[i] == store::edit_result::missing || decided.must_retry()) {
-      again = true;
-    } else if (decided.result == what::busy) {
-      busy = true;
-    }
+    locked = locked || replies[i].state == edit_state::locked;
+    again = again || replies[i].state == edit_state::again;
+    busy = busy || (replies[i].state == edit_state::settled && decided.result == what::busy);
   }
   return busy ? state::busy : again ? state::again : locked ? state::locked : state::granted;
 }

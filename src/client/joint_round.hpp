@@ -2,6 +2,7 @@
 #pragma once
 
 #include "client/decisions.hpp"
+#include "client/edit_round.hpp"
 #include "client/engine.hpp"
 
 #include <cstddef>
@@ -19,8 +20,7 @@ struct joint_round {
   bool all = false;                            // all or none; otherwise those before the first that is busy
   bool looks = false;                          // only finds what an earlier round got whose answer was lost
   std::vector<ids_in_use::mark> in_use{};
-  std::vector<store::edit_result> results{};
-  std::vector<decision> made{};
+  std::vector<edit_reply> replies{};
   std::vector<hold_ptr> holds{};  // of the first wishes
   // Of each wish, made before it is sent: withdraws it, or releases its hold. Null: it is used.
   mutable std::vector<release_ptr> endings{};
@@ -42,8 +42,8 @@ struct joint_round {
 
  private:
   void prepare();
+  void ask(store::session& session);
   void find(store::session& session);
-  void do_after_commit(store::session& session);
   void take(std::size_t i, model::token token, std::int64_t weight, bool contended);
 };
 

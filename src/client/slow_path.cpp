@@ -1,9 +1,8 @@
 #include "client/slow_path.hpp"
 
-#include "client/history_lines.hpp"
+#include "client/edit_round.hpp"
 #include "client/lease_keeper.hpp"
 #include "client/reconciliation.hpp"
-#include "client/sequential_edit.hpp"
 #include "client/worker_context.hpp"
 
 #include <algorithm>
@@ -54,9 +53,7 @@ void slow_path::decide_all() {
       items_.clear();
       return;
     }
-    after_commit todo{client_.complete.checks()};
-    decide_round(todo, round);
-    todo.run(context_, [this](auto work) { return slot_.call(work); });
+    decide_round(round);
   }
 }
 
@@ -66,7 +63,7 @@ store::lease_record slow_path::explicit_lease(lease_id id, std::chrono::millisec
   return context_.process.lease(id, own ? own->id() : id, ttl);
 }
 
-decision slow_path::decide(request& item, const store::lock_view& view) const {
+decision slow_path::decide(const request& item, const store::lock_view& view, bool is_joined) const {
   const std::chrono::microseconds skew = context_.skew();
   if (item.moving_to_record) return decide_move(view, item.acquire->hold, *item.moving_to_record);
   if (item.acquire) {
@@ -86,7 +83,7 @@ decision slow_path::decide(request& item, const store::lock_view& view) const {
     case release_operation::aim::release: break;
   }
   release_spec ends{operation.hold};
-  ends.may_be_queued = item.is_joined && operation.may_be_queued();
+  ends.may_be_queued = is_joined && operation.may_be_queued();
   if (operation.only_on_lease) ends.on = operation.lease->id();
   if (operation.lease && !operation.lease->is_renewed()) ends.ended = operation.lease->id();
   if (const auto rest = operation.keep_until - context_.time.now(); rest > 0ns) {
@@ -98,110 +95,85 @@ decision slow_path::decide(request& item, const store::lock_view& view) const {
   return made;
 }
 
-store::lock_change slow_path::decide(std::span<request> items, const store::lock_view& view) const {
-  const auto decide_one = [&](request& item, const store::lock_view& seen) {
-    item.made = decide(item, seen);
-    const bool forces = item.release && item.release->purpose == release_operation::aim::force;
-    record(context_, item.name(), seen, item.made.change, forces ? intent::force : intent::use);
-  };
-  if (items.size() == 1) {
-    decide_one(items.front(), view);
-    return items.front().made.change;
-  }
-  // What waits leaves before what holds, which would otherwise hand the lock to it.
-  const auto waits = [&view](const request& item) {
-    return item.release && item.release->may_be_queued() && view.row.hold != item.release->hold;
-  };
-  std::stable_partition(items.begin(), items.end(), waits);
-  sequential_edit lock{view, context_.settings.ttl};
-  for (auto& item : items) {
-    decide_one(item, lock.view());
-    lock.decided(item.made.change);
-  }
-  return std::move(lock).change();
-}
-
 // Whether it needs to know of no other hold than its own. What it frees goes to the waiters that fit by in_use, which
 // also counts the dead; the sweep and the waiters' polls find those.
-bool slow_path::is_plain_release(const request& item) const {
-  if (!item.release || item.release->purpose != release_operation::aim::release) return false;
-  const bool known =
-      item.release->mode == model::lock_mode::exclusive || model::is_shareable(item.release->kind);
-  return item.release->was_held && known && !context_.recorded.contains(item.name());
+bool slow_path::is_plain_release(const release_operation& operation) const {
+  const bool known = operation.mode == model::lock_mode::exclusive || model::is_shareable(operation.kind);
+  return operation.frees_a_hold() && known && !context_.recorded.contains(operation.name);
 }
 
-void slow_path::decide_round(after_commit& todo, int round) {
+edit_item slow_path::asked(const request& item) const {
+  if (item.acquire) {
+    const auto& operation = *item.acquire;
+    return {.name = item.name(),
+            .about = operation.hold,
+            .own = operation.lease->id(),
+            .acquired = &operation.definition};
+  }
+  const auto& operation = *item.release;
+  return {.name = item.name(),
+          .about = operation.hold,
+          .trusts_in_use = is_plain_release(operation),
+          .may_be_queued = operation.may_be_queued(),
+          .why = operation.purpose == release_operation::aim::force ? intent::force : intent::use};
+}
+
+void slow_path::decide_round(int round) {
   // Stable: requests for one name are decided in the order in which they came.
   std::stable_sort(items_.begin(), items_.end(),
                    [](const auto& a, const auto& b) { return a.name() < b.name(); });
-  std::vector<store::edit_request> requests;
-  std::vector<std::span<request>> groups;
-  const auto checks = client_.complete.checks();
-  for (auto first = items_.begin(); first != items_.end();) {
-    const auto last =
-        std::find_if(first, items_.end(), [&](const auto& item) { return item.name() != first->name(); });
-    const std::span<request> group{first, last};
-    for (auto& item : group) {
-      item.sent_at = context_.time.now();
-      item.wakeups = client_.keeper.wakeups_received();
-      item.is_joined = group.size() > 1;
-      if (item.acquire) {
-        item.acquire->progress.sent();
-        item.acquire->checks = checks;
-      }
+  edit_round edit{client_, items_.size()};
+  for (auto& item : items_) {
+    item.sent_at = edit.sent_at();
+    item.wakeups = edit.wakeups();
+    if (item.acquire) {
+      item.acquire->progress.sent();
+      item.acquire->checks = edit.checks();
     }
-    const auto about = first->acquire ? first->acquire->hold : first->release->hold;
-    requests.push_back({first->name(), group.size() == 1 ? about : hold_id{},
-                        [this, group](const store::lock_view& view) { return decide(group, view); }, false,
-                        group.size() == 1 && is_plain_release(*first)});
-    groups.push_back(group);
-    first = last;
+    edit.add(asked(item));
   }
-  const auto results = slot_.call([&](store::lock_verbs& session) {
-    auto edited = session.edit(requests);
-    const auto stood = std::ranges::find_if(items_, &request::has_read_its_grant);
-    if (stood != items_.end()) session.make_durable(stood->acquire->lease->id());
-    return edited;
+  slot_.call([&](store::lock_verbs& session) {
+    edit.decide_each(session, [this](std::size_t i, const store::lock_view& view, bool is_joined) {
+      return decide(items_[i], view, is_joined);
+    });
   });
-  for (std::size_t i = 0; i < groups.size(); ++i) {
-    for (auto& item : groups[i]) {
-      if (is_over(item, results[i], todo, round)) item = {};
-    }
-  }
+  edit.follow_up([this](const auto& work) { slot_.call(work); },
+                 [&](std::size_t i, edit_reply& reply) {
+                   if (!take(items_[i], reply, round)) items_[i] = {};
+                 });
   std::erase_if(items_, [](const request& item) { return item.is_empty(); });
 }
 
 // If memory runs out, it is in doubt.
-bool slow_path::is_over(request& item, store::edit_result result, after_commit& todo, int round) {
+bool slow_path::take(request& item, edit_reply& reply, int round) {
   if (item.acquire) item.acquire->answered();
+  item.made = std::move(reply.made);
   try {
-    return !finish(item, result, todo, round);
+    return finish(item, reply, round);
   } catch (...) {
     if (item.acquire) item.acquire->progress.sent();
     throw;
   }
 }
 
-bool slow_path::finish(request& item, store::edit_result result, after_commit& todo, int round) {
-  switch (result) {
-    case store::edit_result::skipped:
+bool slow_path::finish(request& item, const edit_reply& reply, int round) {
+  if (const auto& row = item.made.change.row; row && !row->has_queue) client_.contended.remove(item.name());
+  switch (reply.state) {
+    case edit_state::again: return true;
+    case edit_state::missing: on_absent(item.release); return false;
+    case edit_state::locked: {
+      const bool is_guarded = reply.result == store::edit_result::committed;
       // Somebody may wait for this release, and rivals lock the row only for a moment: retry at once.
-      if (item.release && !item.release->retry.locked_since() && round < probes_at_once) return true;
+      if (!is_guarded && item.release && !item.release->retry.locked_since() && round < probes_at_once)
+        return true;
+      if (is_guarded && item.release && item.release->answer)
+        item.release->answer->complete(release_result::pending);
       on_row_locked(item);
       return false;
-    case store::edit_result::missing:
-      if (item.release) {
-        on_absent(item.release);
-        return false;
-      }
-      todo.add_missing(item.acquire->definition);
-      return true;
-    case store::edit_result::committed: break;
+    }
+    case edit_state::settled: break;
   }
-  if (const auto& row = item.made.change.row; row && !row->has_queue) client_.contended.remove(item.name());
-  todo.add(client_, item.name(), item.made);
   if (item.moving_to_record) return finish_move(item);
-  if (item.made.outcome.must_retry()) return true;
   return item.acquire ? finish_acquire(item) : finish_release(item);
 }
 
@@ -248,10 +220,6 @@ bool slow_path::finish_acquire(request& item) {
 
 // After a lost answer decide_move says granted again (I7).
 bool slow_path::finish_move(request& item) {
-  if (item.made.outcome.result == what::guarded) {
-    on_row_locked(item);
-    return false;
-  }
   if (item.made.outcome.result != what::granted) {
     // The client's lease was lost in between.
     item.acquire->moving_to.reset();
@@ -267,22 +235,16 @@ bool slow_path::finish_move(request& item) {
 
 bool slow_path::finish_release(request& item) {
   const auto& operation = item.release;
-  const auto& made = item.made.outcome;
-  switch (made.result) {
-    case what::guarded:
-      if (operation->answer) operation->answer->complete(release_result::pending);
-      on_row_locked(item);
-      return false;
-    case what::released:
-      // The release is on disk. One that leaves the lock resting is not sent again either, because that would
-      // end the rest.
-      if (item.made.change.durable || operation->keep_until > context_.time.now()) {
-        operation->how = store::durability::durable;
-      }
-      client_.complete.released(operation, release_result::released);
-      return false;
-    default: on_absent(operation); return false;
+  if (item.made.outcome.result != what::released) {
+    on_absent(operation);
+    return false;
   }
+  // The release is on disk. One that leaves the lock resting is not sent again either, because that would end the rest.
+  if (item.made.change.durable || operation->keep_until > context_.time.now()) {
+    operation->how = store::durability::durable;
+  }
+  client_.complete.released(operation, release_result::released);
+  return false;
 }
 
 // Absent, after a lost answer, means that the earlier try succeeded (I7), or that the hold was released by force before

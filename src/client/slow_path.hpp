@@ -2,7 +2,6 @@
 // until each is answered.
 #pragma once
 
-#include "client/after_commit.hpp"
 #include "client/decisions.hpp"
 #include "client/session_slot.hpp"
 #include "client/submission_queue.hpp"
@@ -10,11 +9,13 @@
 
 #include <memory>
 #include <optional>
-#include <span>
 #include <string>
 #include <vector>
 
 namespace rowlock::client_layer {
+
+struct edit_item;
+struct edit_reply;
 
 // Part of a worker, used by its thread.
 class slow_path {
@@ -38,26 +39,20 @@ class slow_path {
     std::optional<store::lease_record> moving_to_record{};  // the acquire was granted and moves to this lease
     instant sent_at{};
     std::uint64_t wakeups{};  // received before it was sent
-    bool is_joined = false;   // with others, so the view shows nothing about it in particular
     decision made{};
 
     bool is_empty() const { return !acquire && !release; }
     const std::string& name() const { return acquire ? acquire->definition.name : release->name; }
-    // It was granted before this edit, by a ghost's commit or by another client's.
-    bool has_read_its_grant() const {
-      return acquire && made.outcome.result == outcome::what::granted && !made.change.durable;
-    }
   };
 
-  bool is_plain_release(const request& item) const;
-  void decide_round(after_commit& todo, int round);
-  bool is_over(request& item, store::edit_result result, after_commit& todo, int round);
+  void decide_round(int round);
+  edit_item asked(const request& item) const;
+  bool is_plain_release(const release_operation& operation) const;
   store::lease_record explicit_lease(lease_id id, std::chrono::milliseconds ttl) const;
-  decision decide(request& item, const store::lock_view& view) const;
-  // Decides all requests for one name, one after the other.
-  store::lock_change decide(std::span<request> items, const store::lock_view& view) const;
+  decision decide(const request& item, const store::lock_view& view, bool is_joined) const;
   // Each returns whether the request needs another round.
-  bool finish(request& item, store::edit_result result, after_commit& todo, int round);
+  bool take(request& item, edit_reply& reply, int round);
+  bool finish(request& item, const edit_reply& reply, int round);
   bool finish_acquire(request& item);
   bool finish_release(request& item);
   bool finish_move(request& item);

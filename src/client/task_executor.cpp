@@ -1,12 +1,10 @@
 #include "client/task_executor.hpp"
 
-#include "client/after_commit.hpp"
 #include "client/backoff.hpp"
-#include "client/history_lines.hpp"
+#include "client/edit_round.hpp"
 #include "client/lease_keeper.hpp"
 
 #include <algorithm>
-#include <new>
 #include <utility>
 
 namespace rowlock::client_layer {
@@ -18,12 +16,6 @@ error stopped(bool in_doubt) {
           in_doubt ? "the call was stopped; whether it took effect is unknown" : "the call was stopped",
           {},
           in_doubt};
-}
-
-// What was asked for was done before this edit, by an earlier try whose answer was lost.
-bool has_only_read(const decision& made) {
-  const auto result = made.outcome.result;
-  return (result == outcome::what::granted || result == outcome::what::released) && made.change.empty();
 }
 
 }  // namespace
@@ -71,48 +63,32 @@ void task_executor::run(std::function<void(store::session&)> work, const call_li
   await_answer(begin(std::move(work)), limit);
 }
 
-struct task_executor::pending_decision::attempt {
-  store::edit_result result = store::edit_result::skipped;
-  decision made;
-};
-
 task_executor::pending_decision task_executor::begin_decision(const std::string& name,
                                                               const decision_subject& about,
                                                               lock_decision decide) {
-  const auto round = std::make_shared<pending_decision::attempt>();
-  const auto task = begin([this, round, name, about, decide = std::move(decide)](store::session& session) {
-    const auto decide_once = [&](const store::lock_view& view) {
-      round->made = decide(view);
-      record(client_.shared, name, view, round->made.change);
-      return round->made.change;
-    };
-    const store::edit_request request{name, about.hold, decide_once, about.needs_data};
-    const auto checks = client_.complete.checks();
-    round->result = session.edit({&request, 1}).front();
-    if (round->result != store::edit_result::committed) return;
-    if (has_only_read(round->made)) {
-      if (const auto lease = client_.keeper.lease()) session.make_durable(lease->id());
-    }
-    try {
-      after_commit todo{checks};
-      todo.add(client_, name, round->made);
-      todo.run(client_.shared, [&](auto work) { return work(session); });
-    } catch (const error& failure) {
-      // The caller must not assume that it was not done.
-      throw error(failure.kind(), failure.what(), failure.database_code(), true);
-    } catch (const std::bad_alloc&) {
-      // What is left out are hints, for which polls make up, or is asked for again.
-    }
+  const auto reply = std::make_shared<edit_reply>();
+  const auto task = begin([this, reply, name, about, decide = std::move(decide)](store::session& session) {
+    const auto lease = client_.keeper.lease();
+    edit_round edit{client_, 1};
+    edit.add({.name = name,
+              .about = about.hold,
+              .own = lease ? lease->id() : lease_id{},
+              .needs_data = about.needs_data});
+    edit.decide_each(session, [&](auto, const auto& view, auto) { return decide(view); });
+    edit.follow_up(session);
+    *reply = edit.take_replies().front();
   });
-  return {task, round};
+  return {task, reply};
 }
 
 std::optional<outcome> task_executor::outcome_of(const pending_decision& round) {
-  auto& decided = round.made->made.outcome;
-  if (round.made->result == store::edit_result::missing) decided.result = outcome::what::absent;
-  if (round.made->result == store::edit_result::skipped) return {};
-  if (decided.must_retry() || decided.result == outcome::what::guarded) return {};
-  return std::move(decided);
+  switch (round.reply->state) {
+    case edit_state::again:
+    case edit_state::locked: return {};
+    case edit_state::missing: round.reply->made.outcome.result = outcome::what::absent; break;
+    case edit_state::settled: break;
+  }
+  return std::move(round.reply->made.outcome);
 }
 
 outcome task_executor::decide(const std::string& name, const decision_subject& about,

@@ -15,6 +15,8 @@
 
 namespace rowlock::client_layer {
 
+struct edit_reply;
+
 // Decides about a lock from what was read under its row.
 using lock_decision = std::function<decision(const store::lock_view&)>;
 
@@ -90,9 +92,8 @@ class task_executor {
 };
 
 struct task_executor::pending_decision {
-  struct attempt;
   task_ptr task;
-  std::shared_ptr<attempt> made;  // kept until the task is done: the caller may have given up
+  std::shared_ptr<edit_reply> reply;  // kept until the task is done: the caller may have given up
 };
 
 }  // namespace rowlock::client_layer

@@ -51,7 +51,7 @@ void caller::again(const std::function<void()>& verb) {
   }
 }
 
-// Repairs what must be right before the same request is decided again (slow_path.cpp, after_commit.cpp).
+// Repairs what must be right before the same request is decided again (edit_round.cpp).
 bool caller::prepare(const outcome& made) {
   if (!made.must_retry()) return false;
   if (made.result == what::expired) again([&] { session_.kill(made.leases, no_skew); });
