@@ -61,21 +61,22 @@ int main(int count, char** given) {
     help += fmt::format("\n{}: {}. Floor: {}.", scenario.name, scenario.what, scenario.floor);
     names.emplace_back(scenario.name);
   }
-  auto root = program.root();
-  root.add("scenario", words.scenario, help).required().one_of(names);
-  root.add("--threads", words.threads,
-           "Threads; of clients, how many; of handover, processes (default 2), of handover-local, threads "
-           "(default 4); of "
-           "waiters, how many wait; of all, held, reconcile and lost, how many locks")
-      .between(1, 10'000'000);
-  root.add("--capacity", words.capacity, "Of semaphore: its permits")
-      .between(1, 1'000'000'000)
-      .with_default_shown();
-  root.add("--rounds", words.rounds, "How often rowlock and its floor are measured in turn")
-      .between(1, 1000)
-      .with_default_shown();
-  root.add("--seconds", words.seconds, "Length of one measurement; default 2, handovers 3, waiters 60")
-      .between(0.01, 3600.0);
-  root.set_action([&words](const cli::context& global) { return bench::run(global, words); });
+  auto& root = program.root();
+  cli::add_nonempty(root, "scenario", words.scenario, help)->required()->check(cli::is_one_of(names));
+  cli::add_nonempty(
+      root, "--threads", words.threads,
+      "Threads; of clients, how many; of handover, processes (default 2), of handover-local, threads "
+      "(default 4); of waiters, how many wait; of all, held, reconcile and lost, how many locks")
+      ->check(CLI::Range(1, 10'000'000));
+  cli::add_nonempty(root, "--capacity", words.capacity, "Of semaphore: its permits")
+      ->check(CLI::Range(1, 1'000'000'000))
+      ->capture_default_str();
+  cli::add_nonempty(root, "--rounds", words.rounds, "How often rowlock and its floor are measured in turn")
+      ->check(CLI::Range(1, 1000))
+      ->capture_default_str();
+  cli::add_nonempty(root, "--seconds", words.seconds,
+                    "Length of one measurement; default 2, handovers 3, waiters 60")
+      ->check(CLI::Range(0.01, 3600.0));
+  program.set_action(root, [&words](const cli::context& global) { return bench::run(global, words); });
   return program.run(count, given);
 }

@@ -33,19 +33,25 @@ if(CCACHE_PROGRAM AND NOT CMAKE_CXX_COMPILER_LAUNCHER)
 endif()
 
 # An internal layer is an object library, so that all layers become one library with hidden symbols.
+#   rowlock_layer(NAME SOURCES... [PRECOMPILES HEADERS...] [PRECOMPILED_BY LAYER])
+# The standard's headers take half of a layer's compilation, so the layer "model" compiles them for all layers. A layer
+# with PRECOMPILES compiles them for itself, with more headers, and for the layers that it precompiles.
 function(rowlock_layer name)
-  add_library(rowlock_${name} OBJECT ${ARGN})
+  cmake_parse_arguments(layer "" "PRECOMPILED_BY" "PRECOMPILES" ${ARGN})
+  add_library(rowlock_${name} OBJECT ${layer_UNPARSED_ARGUMENTS})
   target_include_directories(rowlock_${name} PUBLIC ${PROJECT_SOURCE_DIR}/src ${PROJECT_SOURCE_DIR}/include)
   target_link_libraries(rowlock_${name} PUBLIC $<BUILD_INTERFACE:rowlock_build> fmt::fmt Threads::Threads)
   # With CMAKE_UNITY_BUILD a file may use a name that another one in its unit has for something else.
   set_target_properties(rowlock_${name} PROPERTIES UNITY_BUILD_CODE_BEFORE_INCLUDE
                                                    "#pragma GCC diagnostic ignored \"-Wshadow\"")
-  # The standard's headers take half of a layer's compilation, so the first layer compiles them for all layers.
-  if(name STREQUAL "model")
+  if(name STREQUAL "model" OR layer_PRECOMPILES)
     target_precompile_headers(
-      rowlock_model PRIVATE
+      rowlock_${name} PRIVATE
       <algorithm> <atomic> <chrono> <condition_variable> <deque> <functional> <map> <memory> <mutex> <optional> <random>
-      <set> <span> <stop_token> <string> <thread> <unordered_map> <unordered_set> <vector> <fmt/format.h>)
+      <set> <span> <stop_token> <string> <thread> <unordered_map> <unordered_set> <vector> <fmt/format.h>
+      ${layer_PRECOMPILES})
+  elseif(layer_PRECOMPILED_BY)
+    target_precompile_headers(rowlock_${name} REUSE_FROM rowlock_${layer_PRECOMPILED_BY})
   else()
     target_precompile_headers(rowlock_${name} REUSE_FROM rowlock_model)
   endif()

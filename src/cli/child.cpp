@@ -1,12 +1,13 @@
 #include "cli/child.hpp"
 
 #include "cli/exit_code.hpp"
-#include "cli/inherited_descriptors.hpp"
 #include "cli/text.hpp"
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cerrno>
+#include <csignal>
 #include <cstdlib>
 #include <cstring>
 #include <filesystem>
@@ -17,6 +18,7 @@
 #include <utility>
 
 #include <fcntl.h>
+#include <linux/close_range.h>
 #include <sys/prctl.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -24,6 +26,59 @@
 namespace rowlock::cli {
 
 namespace {
+
+struct descriptor_range {
+  unsigned first;
+  unsigned last;
+};
+
+// The numbers between the inherited descriptors. A plain array, because it is read between fork and exec.
+descriptor_range* own_ranges = nullptr;
+std::size_t own_count = 0;
+
+std::vector<unsigned> open_descriptors() {
+  std::vector<unsigned> result;
+  std::error_code unreadable;
+  std::filesystem::directory_iterator each{"/proc/self/fd", unreadable};
+  const std::filesystem::directory_iterator end;
+  for (; !unreadable && each != end; each.increment(unreadable)) {
+    result.push_back(static_cast<unsigned>(std::stoul(each->path().filename().string())));
+  }
+  each = end;
+  // One of these was the descriptor of the folder itself, which is closed now.
+  std::erase_if(result, [](unsigned one) { return fcntl(static_cast<int>(one), F_GETFD) < 0; });
+  std::ranges::sort(result);
+  return result;
+}
+
+constexpr std::string_view guard_name = "command-guard";  // the kernel shows 15 characters of it
+
+char* arguments_begin = nullptr;
+std::size_t arguments_size = 0;
+
+// Calls only what a signal handler may call.
+void rename_to_guard() {
+  if (arguments_size > 0) {
+    std::memset(arguments_begin, 0, arguments_size);
+    // One byte stays zero, or the kernel would show the environment after it.
+    std::memcpy(arguments_begin, guard_name.data(), std::min(guard_name.size(), arguments_size - 1));
+  }
+  prctl(PR_SET_NAME, guard_name.data());
+}
+
+// Waits until the other end of the pipe closes, which also happens when the process there is killed. Calls only what a
+// signal handler may call.
+[[noreturn]] void guard(pid_t group, int end_pipe) {
+  rename_to_guard();
+  setsid();  // a terminal's signals are not meant for the guard
+  for (int other = 0; other < end_pipe; ++other) close(other);
+  close_range(static_cast<unsigned>(end_pipe) + 1, ~0U, 0);
+  char nothing = 0;
+  while (read(end_pipe, &nothing, 1) < 0 && errno == EINTR) {
+  }
+  kill(-group, SIGKILL);
+  _exit(0);
+}
 
 std::vector<char*> pointers(const std::vector<std::string>& texts) {
   std::vector<char*> result;
@@ -33,11 +88,11 @@ std::vector<char*> pointers(const std::vector<std::string>& texts) {
 }
 
 // Runs between fork and exec, in a copy of a process with threads, so it calls only what a signal handler may
-// call. It starts when the other end of the gate closes.
-[[noreturn]] void become(char* const* words, char* const* environment, const sigset_t& mask, pid_t parent,
-                         const terminal* foreground, int failure_pipe, const int gate[2]) {
+// call. The command starts when the other end of the gate closes.
+[[noreturn]] void execute(char* const* words, char* const* environment, const sigset_t& mask, pid_t parent,
+                          const terminal* foreground, int failure_pipe, const int gate[2]) {
   prctl(PR_SET_PDEATHSIG, SIGKILL);
-  if (getppid() != parent) _exit(by_signal + SIGKILL);  // it died before the line above
+  if (getppid() != parent) _exit(by_signal + SIGKILL);  // the parent died before the line above
   setpgid(0, 0);
   if (foreground) foreground->give_to(getpid());
   close(gate[1]);
@@ -52,11 +107,11 @@ std::vector<char*> pointers(const std::vector<std::string>& texts) {
   _exit(no_command);
 }
 
-// Not if it is a zombie.
+// Whether the process is in the group and runs. A zombie does not run.
 bool runs_in_group(pid_t process, pid_t group) {
   std::string text;
   std::getline(std::ifstream{fmt::format("/proc/{}/stat", process)}, text);
-  // The name may contain any character.
+  // The process's name, in parentheses, may contain any character.
   const auto after_name = text.rfind(')');
   if (after_name == std::string::npos) return false;
   char state = 'X';
@@ -67,6 +122,67 @@ bool runs_in_group(pid_t process, pid_t group) {
 }
 
 }  // namespace
+
+void remember_inherited_descriptors() {
+  const auto inherited = open_descriptors();
+  if (inherited.empty()) return;  // there is no /proc
+  static std::vector<descriptor_range> between;
+  unsigned next = STDERR_FILENO + 1;
+  for (const unsigned one : inherited) {
+    if (one > next) between.push_back({next, one - 1});
+    next = std::max(next, one + 1);
+  }
+  between.push_back({next, ~0U});
+  own_ranges = between.data();
+  own_count = between.size();
+}
+
+void close_own_descriptors_on_exec() noexcept {
+  // A kernel before 5.11 does not know the flag.
+  for (std::size_t i = 0; i < own_count; ++i)
+    close_range(own_ranges[i].first, own_ranges[i].last, CLOSE_RANGE_CLOEXEC);
+}
+
+void remember_arguments(int count, char** words) noexcept {
+  arguments_begin = words[0];
+  // The kernel puts the arguments one after the other.
+  char* end = arguments_begin;
+  for (int i = 0; i < count && words[i] == end; ++i) end += std::strlen(words[i]) + 1;
+  arguments_size = static_cast<std::size_t>(end - arguments_begin);
+}
+
+group_guard::~group_guard() {
+  if (guard_ > 0) {
+    kill(guard_, SIGKILL);
+    while (waitpid(guard_, nullptr, 0) < 0 && errno == EINTR) {
+    }
+  }
+  if (pipe_ >= 0) close(pipe_);
+}
+
+void group_guard::start(pid_t group) noexcept {
+  group_ = group;
+  int ends[2];
+  if (pipe2(ends, O_CLOEXEC) != 0) return;
+  guard_ = fork();
+  if (guard_ == 0) {
+    close(ends[1]);
+    guard(group, ends[0]);
+  }
+  close(ends[0]);
+  if (guard_ > 0) {
+    pipe_ = ends[1];
+  } else {
+    close(ends[1]);
+  }
+}
+
+void group_guard::keep() noexcept {
+  if (group_ < 0 || (guard_ > 0 && waitpid(guard_, nullptr, WNOHANG) == 0)) return;
+  if (pipe_ >= 0) close(pipe_);
+  guard_ = pipe_ = -1;
+  start(group_);
+}
 
 child::child(const std::vector<std::string>& words, const std::vector<std::string>& environment,
              const sigset_t& mask) {
@@ -80,7 +196,7 @@ child::child(const std::vector<std::string>& words, const std::vector<std::strin
   const pid_t parent = getpid();
   const auto* foreground = terminal_.is_used() ? &terminal_ : nullptr;
   pid_ = fork();
-  if (pid_ == 0) become(arguments.data(), variables.data(), mask, parent, foreground, failure_pipe[1], gate);
+  if (pid_ == 0) execute(arguments.data(), variables.data(), mask, parent, foreground, failure_pipe[1], gate);
   const int fork_failure = errno;
   if (pid_ > 0) {
     setpgid(pid_, pid_);
@@ -123,7 +239,7 @@ void child::reaped() noexcept {
 
 void child::send(int signal) noexcept {
   kill(-pid_, signal);
-  if (!ended_ && getpgid(pid_) != pid_) kill(pid_, signal);  // it has left its group
+  if (!ended_ && getpgid(pid_) != pid_) kill(pid_, signal);  // the command has left its group
 }
 
 std::optional<pid_t> child::out_of_reach() const {
@@ -158,7 +274,8 @@ void child::stopped_by(int signal) noexcept {
   if (signal != SIGTSTP && signal != SIGTTIN && signal != SIGTTOU) return;
   const bool was_in_front = terminal_.take_back_from(pid_);
   if (signal == SIGTSTP) {
-    // The kernel ignores it where no shell could continue this process (an orphaned process group), unlike SIGSTOP.
+    // Unlike SIGSTOP, the kernel ignores SIGTSTP where no shell could continue this process (an orphaned process
+    // group).
     kill(was_in_front ? 0 : getpid(), SIGTSTP);
   } else if (!terminal_.is_ours()) {
     raise(SIGSTOP);  // a command that goes on without the terminal would only be stopped again

@@ -21,7 +21,7 @@ using namespace std::chrono_literals;
 using clock = std::chrono::steady_clock;
 using std::chrono::nanoseconds;
 
-// Readable once the hold is lost or its release is requested: poll() then returns at once.
+// A descriptor that is readable once the hold is lost or its release is requested, so that poll() returns at once.
 class alarm {
  public:
   explicit alarm(const hold& held)
@@ -29,7 +29,7 @@ class alarm {
         on_loss_{std::in_place, held.stop_token(), ring{descriptor_}},
         on_request_{std::in_place, held.release_requested(), ring{descriptor_}} {}
   ~alarm() {
-    // Each of these waits for a running callback.
+    // Each reset waits for a running callback.
     on_loss_.reset();
     on_request_.reset();
     close(descriptor_);
@@ -76,7 +76,7 @@ class kill_schedule {
   bool has_survivor() const noexcept { return survivor_.has_value(); }
   bool had_survivor() const noexcept { return had_survivor_; }
 
-  // Sends what is due. Returns the time until the next call; empty: there is nothing more to do.
+  // Sends the signals that are due. Returns the time until the next call; empty: there is nothing more to do.
   std::optional<nanoseconds> act() {
     if (killed_) return look_at_survivor();
     const bool valid = held_.valid();
@@ -112,9 +112,9 @@ class kill_schedule {
   }
 
  private:
-  // The hold reports only the first request by its token.
+  // How often to look for a later request, because the hold's token reports only the first one.
   static constexpr nanoseconds look_for_request = 1s;
-  // No event reports the end of a process that is not a child.
+  // How often to look for the survivor, because no event reports the end of a process that is not a child.
   static constexpr nanoseconds look_for_survivor = 200ms;
 
   void note_request() {
@@ -126,8 +126,8 @@ class kill_schedule {
     note_(yields_ ? what + "; " + how_it_ends() : what);
   }
 
-  // Each audit of the client reads the same request again, and computes its end anew: too early by the time that the
-  // database took. A second SIGTERM could interrupt the command while it ends.
+  // Each audit of the client reads the same request again, and computes the request's end anew: too early by the time
+  // that the database took. A second SIGTERM could interrupt the command while it ends.
   bool is_news(const release_request& request) {
     constexpr nanoseconds tolerance = 5s;
     const auto until = clock::now() + request.remaining;
@@ -144,7 +144,7 @@ class kill_schedule {
     return survivor_ ? look_for_survivor : 0ns;
   }
 
-  // A stopped command gets SIGTERM only when it goes on, which it must not after its lease has expired.
+  // A stopped command receives SIGTERM only when it is continued. It must not be continued once the lease has expired.
   void end_command() {
     command_.send(SIGTERM);
     if (held_.loss() != loss::expired) command_.send(SIGCONT);
@@ -163,7 +163,7 @@ class kill_schedule {
     return held_.valid() ? std::min<nanoseconds>(grace, held_.remaining()) : grace;
   }
 
-  // After the signals, because the line is only for people.
+  // Called after the signals are sent, because the line is only for people.
   void tell_why() {
     if (reason_.empty()) return;
     note_(reason_ + "; " + how_it_ends());
@@ -187,7 +187,7 @@ class kill_schedule {
   const std::function<void(std::string_view)>& note_;
   std::optional<std::string> asked_;  // the reason of the latest request
   clock::time_point asked_until_;
-  std::string reason_;  // why the command is ended, until it was told
+  std::string reason_;  // why the command is ended; empty once that was told
   bool killed_ = false;
   std::optional<pid_t> survivor_;
   bool had_survivor_ = false;

@@ -1,17 +1,14 @@
 #include "cli/command_line.hpp"
 
 #include "cli/exit_code.hpp"
-#include "cli/failure.hpp"
-#include "cli/help_formatter.hpp"
-#include "cli/open_clients.hpp"
 #include "cli/stderr_lines.hpp"
 #include "model/text.hpp"
 
 #include <rowlock/config.hpp>
+#include <rowlock/error.hpp>
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
-#include <CLI/CLI.hpp>
 
 #include <algorithm>
 #include <charconv>
@@ -19,6 +16,9 @@
 #include <cstdint>
 #include <cstdio>
 #include <exception>
+#include <memory>
+#include <sstream>
+#include <string_view>
 #include <system_error>
 #include <utility>
 
@@ -26,19 +26,86 @@ namespace rowlock::cli {
 
 namespace {
 
-constexpr auto not_empty = "not_empty";  // the name of a check
-
-// A script whose variable is empty would otherwise get the default: every holder, or a wait without an end.
-CLI::Option& refuse_empty(CLI::Option* parsed) {
-  parsed->check(CLI::Validator{[](const std::string& word) {
-                                 return word.empty() ? std::string{"an empty value; give one or leave it out"}
-                                                     : std::string{};
-                               },
-                               "", not_empty});
-  return *parsed;
+// Whether the subcommand starts a command that stands behind "--" on the command line.
+bool runs_command(const std::string& subcommand) {
+  return subcommand == "run" || subcommand == "elect";
 }
 
-// CLI11 would take the next word as the value of a word that ends in "=".
+constexpr std::size_t line_width = 100;
+constexpr std::size_t left_width = 30;  // with the two spaces before and behind it
+
+// Breaks the text into lines of at most this width. A line break of the text stays.
+std::vector<std::string> wrapped(const std::string& text, std::size_t width) {
+  std::vector<std::string> lines;
+  std::istringstream parts{text};
+  for (std::string part; std::getline(parts, part);) {
+    std::string line;
+    std::istringstream words{part};
+    for (std::string word; words >> word;) {
+      if (!line.empty() && line.size() + 1 + word.size() > width) lines.push_back(std::exchange(line, {}));
+      line += (line.empty() ? "" : " ") + word;
+    }
+    lines.push_back(std::move(line));
+  }
+  return lines;
+}
+
+std::string row(const std::string& left, const std::string& right) {
+  auto head = "  " + left;
+  std::string result;
+  if (head.size() + 2 > left_width || right.empty()) {
+    result = head + '\n';
+    head.clear();
+  }
+  for (const auto& line : wrapped(right, line_width - left_width)) {
+    head.resize(left_width, ' ');
+    result += head + line + '\n';
+    head.clear();
+  }
+  return result;
+}
+
+// "DURATION" of "DURATION:a check".
+std::string value_of(const CLI::Option& one) {
+  const auto type = one.get_type_name();
+  return type.substr(0, type.find(':'));
+}
+
+std::string names_of(const CLI::Option& one) {
+  auto names = one.get_name(false, true);
+  if (const auto comma = names.find(','); comma != std::string::npos) names.insert(comma + 1, " ");
+  return names;
+}
+
+// How --help looks: two columns, no line longer than 100 characters, and only what a reader needs. It leaves out what
+// CLI11 adds: which options exclude or need one another, which the errors say, and types, lists and ranges of values,
+// which the descriptions say.
+class help_formatter : public CLI::Formatter {
+ public:
+  // Adds the words after "--", of which CLI11 does not know.
+  std::string make_usage(const CLI::App* app, std::string name) const override {
+    auto usage = CLI::Formatter::make_usage(app, std::move(name));
+    if (!runs_command(app->get_name())) return usage;
+    return usage.insert(usage.find_last_not_of('\n') + 1, " -- COMMAND [ARGUMENT ...]");
+  }
+
+  std::string make_option(const CLI::Option* one, bool is_positional) const override {
+    auto right = one->get_description();
+    // The usage shows whether a word without a dash is required.
+    if (one->get_required() && !is_positional) right += "; required";
+    if (!one->get_default_str().empty()) right += fmt::format(" (default {})", one->get_default_str());
+    if (!one->get_envname().empty()) right += fmt::format("; also {}", one->get_envname());
+    if (is_positional) return row(one->get_name(true), right);
+    const auto value = value_of(*one);
+    return row(names_of(*one) + (value.empty() ? "" : ' ' + value), right);
+  }
+
+  std::string make_subcommand(const CLI::App* one) const override {
+    return row(one->get_name(), one->get_description());
+  }
+};
+
+// Makes two words of "--name=", because CLI11 would take the next word as the value of a word that ends in "=".
 void split_empty_values(std::vector<std::string>& words) {
   for (std::size_t i = 0; i < words.size(); ++i) {
     auto& word = words[i];
@@ -49,18 +116,18 @@ void split_empty_values(std::vector<std::string>& words) {
 }
 
 void add_global_options(CLI::App& app, context& global) {
-  const auto add = [&app](const char* name, std::string& value, const char* help) -> CLI::Option& {
-    return refuse_empty(app.add_option(name, value, help));
+  const auto add = [&app](const char* name, std::string& value, const char* help) {
+    return add_nonempty(app, name, value, help);
   };
   add("--url", global.url,
       "The database. Default: ROWLOCK_URL, or the file that ROWLOCK_URL_FILE names; use these for passwords");
-  add("--prefix", global.prefix, "Prefix of the tables' names (default rowlock_)").envname("ROWLOCK_PREFIX");
-  add("--schema", global.schema, "PostgreSQL: the schema of the tables").envname("ROWLOCK_SCHEMA");
+  add("--prefix", global.prefix, "Prefix of the tables' names (default rowlock_)")->envname("ROWLOCK_PREFIX");
+  add("--schema", global.schema, "PostgreSQL: the schema of the tables")->envname("ROWLOCK_SCHEMA");
   add("--listen-url", global.listen_url,
       "PostgreSQL behind a pooler: the server itself, for wake-ups. Default: ROWLOCK_LISTEN_URL");
   add("--application", global.application,
       "The name that operators see for this holder or waiter (default: rowlock and the command)")
-      .envname("ROWLOCK_APPLICATION");
+      ->envname("ROWLOCK_APPLICATION");
   app.add_flag("--json", global.json, "Print one JSON array; watch prints an object per line");
   auto* quiet = app.add_flag("-q,--quiet", global.quiet, "Print nothing on stderr except errors");
   app.add_flag("-v,--verbose", global.verbose,
@@ -86,7 +153,8 @@ std::string subcommand_of(const std::vector<std::string>& words) {
   return "";
 }
 
-// The words after "--" belong to the command that is run. CLI11 would read a word such as "[a,b]" there as a list.
+// Takes out the words after "--", which belong to the command that is run. CLI11 would read a word such as "[a,b]"
+// there as a list.
 std::vector<std::string> split_command(std::vector<std::string>& words, const std::string& subcommand) {
   const auto mark = std::ranges::find(words, "--");
   if (!runs_command(subcommand) || mark == words.end()) return {};
@@ -95,7 +163,7 @@ std::vector<std::string> split_command(std::vector<std::string>& words, const st
   return command;
 }
 
-// `help X` is `X --help`.
+// Makes `X --help` of `help X`.
 void rewrite_help(std::vector<std::string>& words) {
   if (words.empty() || words[0] != "help") return;
   words.erase(words.begin());
@@ -130,6 +198,37 @@ std::string did_you_mean(const CLI::App& root) {
   return {};
 }
 
+std::string text_of(const error& problem) {
+  std::string text = problem.what();
+  const auto& code = problem.database_code();
+  if (!code.empty() && text.find(code) == std::string::npos) text += " [" + code + "]";
+  if (problem.code() == errc::not_migrated && text.find("migrate up") == std::string::npos) {
+    text += "; run: rowlock migrate up";
+  }
+  return text;
+}
+
+// Prints the exception that is being handled, and returns its exit code. Requires: a catch block calls this function.
+int report_failure(const context& global) {
+  try {
+    throw;
+  } catch (const error& problem) {
+    global.print_to_stderr(text_of(problem));
+    return exit_code_of(problem.kind());
+  } catch (const std::system_error& problem) {
+    const bool lacks_threads = problem.code() == std::errc::resource_unavailable_try_again;
+    global.print_to_stderr(
+        lacks_threads ? fmt::format("no thread can be started: {}; too many processes and threads run for "
+                                    "this user (ulimit -u) or this container",
+                                    problem.code().message())
+                      : fmt::format("internal fault: {}", problem.what()));
+    return lacks_threads ? unavailable : software;
+  } catch (const std::exception& problem) {
+    global.print_to_stderr(fmt::format("internal fault: {}", problem.what()));
+    return software;
+  }
+}
+
 int unless_unwritten(const context& global, int code) {
   if (is_output_written()) return code;
   global.print_to_stderr("standard output cannot be written");
@@ -138,135 +237,75 @@ int unless_unwritten(const context& global, int code) {
 
 }  // namespace
 
-option option::required() {
-  parsed_->required();
-  return *this;
+template <class Value>
+CLI::Option* add_nonempty(CLI::App& command, const std::string& names, Value& value,
+                          const std::string& help) {
+  const auto check = [](const std::string& word) {
+    return word.empty() ? std::string{"an empty value; give one or leave it out"} : std::string{};
+  };
+  return command.add_option(names, value, help)->check(check);
 }
 
-option option::value_name(const std::string& name) {
-  parsed_->type_name(name);
-  return *this;
+template CLI::Option* add_nonempty(CLI::App&, const std::string&, std::string&, const std::string&);
+template CLI::Option* add_nonempty(CLI::App&, const std::string&, int&, const std::string&);
+template CLI::Option* add_nonempty(CLI::App&, const std::string&, std::int64_t&, const std::string&);
+template CLI::Option* add_nonempty(CLI::App&, const std::string&, double&, const std::string&);
+template CLI::Option* add_nonempty(CLI::App&, const std::string&, std::optional<int>&, const std::string&);
+
+CLI::Validator is_positive() {
+  const auto check = [](const std::string& word) -> std::string {
+    std::int64_t number = 0;
+    const auto [end, failure] = std::from_chars(word.data(), word.data() + word.size(), number);
+    if (failure == std::errc{} && end == word.data() + word.size() && number > 0) return {};
+    return fmt::format("'{}' is not a whole number above 0", word);
+  };
+  return CLI::Validator{check, ""};
 }
 
-option option::may_be_empty() {
-  parsed_->get_validator(not_empty)->active(false);
-  return *this;
+CLI::Validator is_one_of(const std::vector<std::string>& words) {
+  return CLI::IsMember(words);
 }
 
-option option::positive() {
-  parsed_->check(
-      [](const std::string& word) {
-        std::int64_t number = 0;
-        const auto [end, failure] = std::from_chars(word.data(), word.data() + word.size(), number);
-        if (failure == std::errc{} && end == word.data() + word.size() && number > 0) return std::string{};
-        return fmt::format("'{}' is not a whole number above 0", word);
-      },
-      "");
-  return *this;
-}
-
-option option::between(int least, int most) {
-  parsed_->check(CLI::Range(least, most));
-  return *this;
-}
-
-option option::between(double least, double most) {
-  parsed_->check(CLI::Range(least, most));
-  return *this;
-}
-
-option option::one_of(const std::vector<std::string>& words) {
-  parsed_->check(CLI::IsMember(words));
-  return *this;
-}
-
-option option::with_default_shown() {
-  parsed_->capture_default_str();
-  return *this;
-}
-
-option option::needs(option other) {
-  parsed_->needs(other.parsed_);
-  return *this;
-}
-
-option option::excludes(option other) {
-  parsed_->excludes(other.parsed_);
-  return *this;
-}
-
-option command_syntax::add(const std::string& names, std::string& value, const std::string& help) {
-  return option{refuse_empty(parsed_->add_option(names, value, help))};
-}
-
-option command_syntax::add(const std::string& names, int& value, const std::string& help) {
-  return option{refuse_empty(parsed_->add_option(names, value, help))};
-}
-
-option command_syntax::add(const std::string& names, std::int64_t& value, const std::string& help) {
-  return option{refuse_empty(parsed_->add_option(names, value, help))};
-}
-
-option command_syntax::add(const std::string& names, double& value, const std::string& help) {
-  return option{refuse_empty(parsed_->add_option(names, value, help))};
-}
-
-option command_syntax::add(const std::string& names, std::optional<int>& value, const std::string& help) {
-  return option{refuse_empty(parsed_->add_option(names, value, help))};
-}
-
-option command_syntax::add_flag(const std::string& names, bool& value, const std::string& help) {
-  return option{*parsed_->add_flag(names, value, help)};
-}
-
-command_syntax command_syntax::add_subcommand(const std::string& name, const std::string& summary,
-                                              const std::string& example) {
-  auto* added = parsed_->add_subcommand(name, summary);
+CLI::App& add_subcommand(CLI::App& parent, const std::string& name, const std::string& summary,
+                         const std::string& example) {
+  auto* added = parent.add_subcommand(name, summary);
   added->fallthrough();
   added->footer(
       "Example:\n  " + example +
       "\nGlobal options (--url, --prefix, --schema, --application, --json, -q, -v): rowlock --help");
-  return {*added, *chosen_};
-}
-
-void command_syntax::require_subcommand() {
-  parsed_->require_subcommand(1);
-}
-
-void command_syntax::set_action(action act) {
-  // CLI11 calls the subcommand's callback first.
-  parsed_->callback([chosen = chosen_, act = std::move(act)] {
-    if (!*chosen) *chosen = act;
-  });
+  return *added;
 }
 
 command_line::command_line(const std::string& program, const std::string& summary, const std::string& footer)
-    : parsed_{std::make_unique<CLI::App>(summary, program)} {
+    : root_{summary, program} {
   global_.program = program;
-  parsed_->footer(footer);
-  parsed_->formatter(std::make_shared<help_formatter>());
-  add_global_options(*parsed_, global_);
+  root_.footer(footer);
+  root_.formatter(std::make_shared<help_formatter>());
+  add_global_options(root_, global_);
 }
 
 command_line::~command_line() = default;
 
-command_syntax command_line::root() {
-  return {*parsed_, action_};
+void command_line::set_action(CLI::App& command, action act) {
+  // CLI11 calls the callback of a subcommand before that of its parent.
+  command.callback([this, act = std::move(act)] {
+    if (!action_) action_ = act;
+  });
 }
 
-// Empty: parsed, continue. Otherwise the exit code.
+// Returns the exit code, or nothing if the words were parsed and the action is to be called.
 std::optional<int> command_line::parse(std::vector<std::string> words) {
   std::string place = global_.program;
-  if (has_subcommands(*parsed_)) {
+  if (has_subcommands(root_)) {
     rewrite_help(words);
     global_.subcommand = subcommand_of(words);
     global_.command = split_command(words, global_.subcommand);
     const auto has_this_name = [&](const CLI::App* any) { return any->check_name(global_.subcommand); };
-    if (!parsed_->get_subcommands(has_this_name).empty()) {
+    if (!root_.get_subcommands(has_this_name).empty()) {
       place += ' ' + global_.subcommand;
     } else if (!global_.subcommand.empty()) {
       global_.print_to_stderr(fmt::format("there is no command '{}'{}; see: {} --help", global_.subcommand,
-                                          model::did_you_mean(global_.subcommand, subcommands_of(*parsed_)),
+                                          model::did_you_mean(global_.subcommand, subcommands_of(root_)),
                                           global_.program));
       return usage;
     }
@@ -277,22 +316,22 @@ std::optional<int> command_line::parse(std::vector<std::string> words) {
     return usage;
   };
   split_empty_values(words);
-  std::ranges::reverse(words);  // CLI11 takes them from the back
+  std::ranges::reverse(words);  // CLI11 takes the words from the back
   try {
-    parsed_->parse(words);
+    root_.parse(words);
     return {};
   } catch (const CLI::Success& asked) {
-    return unless_unwritten(global_, parsed_->exit(asked));
+    return unless_unwritten(global_, root_.exit(asked));
   } catch (const CLI::ExtrasError&) {
     const bool lacks_command = runs_command(global_.subcommand) && global_.command.empty();
-    // CLI11 2.1 would list them in reverse.
-    const auto extras = parsed_->remaining(true);
+    // The exception of CLI11 2.1 would list the words in reverse.
+    const auto extras = root_.remaining(true);
     return refuse(lacks_command
                       ? fmt::format("write the command after --, as in: {} NAME -- COMMAND", place)
                       : fmt::format("unexpected {}: {}{}", extras.size() == 1 ? "argument" : "arguments",
-                                    fmt::join(extras, " "), did_you_mean(*parsed_)));
+                                    fmt::join(extras, " "), did_you_mean(root_)));
   } catch (const CLI::ParseError& problem) {
-    return refuse(problem.what() + did_you_mean(*parsed_));
+    return refuse(problem.what() + did_you_mean(root_));
   }
 }
 

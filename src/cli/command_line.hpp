@@ -1,79 +1,33 @@
-// The command line: subcommands and options. CLI11 parses it, and only command_line.cpp includes CLI11: its
-// headers take longer to compile than everything else here.
+// A program's command line: its subcommands and options, which CLI11 parses, and their actions.
 #pragma once
 
 #include "cli/context.hpp"
 
-#include <cstdint>
+#include <CLI/CLI.hpp>
+
 #include <functional>
-#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
 
-namespace CLI {
-class App;
-class Option;
-}  // namespace CLI
-
 namespace rowlock::cli {
-
-// A handle: copies mean the same option. Each function returns it, so that calls can be chained.
-class option {
- public:
-  explicit option(CLI::Option& parsed) : parsed_{&parsed} {}
-
-  option required();
-  option value_name(const std::string& name);  // as --help shows it
-  option may_be_empty();                       // any other option or word refuses ""
-  option positive();
-  option between(int least, int most);
-  option between(double least, double most);
-  option one_of(const std::vector<std::string>& words);
-  option with_default_shown();
-  option needs(option other);
-  option excludes(option other);
-
- private:
-  CLI::Option* parsed_;
-};
-
-// A handle as well. Values are set while the command line is parsed; they must live as long as the action.
-class command_syntax {
- public:
-  using action = std::function<int(const context&)>;
-
-  command_syntax(CLI::App& parsed, action& chosen) : parsed_{&parsed}, chosen_{&chosen} {}
-
-  // names: "-w,--wait" for an option, "NAME" for a word without a dash.
-  option add(const std::string& names, std::string& value, const std::string& help);
-  option add(const std::string& names, int& value, const std::string& help);
-  option add(const std::string& names, std::int64_t& value, const std::string& help);
-  option add(const std::string& names, double& value, const std::string& help);
-  option add(const std::string& names, std::optional<int>& value, const std::string& help);
-  option add_flag(const std::string& names, bool& value, const std::string& help);
-
-  // Global options may follow a subcommand, and its --help ends in the example.
-  command_syntax add_subcommand(const std::string& name, const std::string& summary,
-                                const std::string& example);
-  void require_subcommand();
-
-  // Sets what the program does when it is called with this command, unless one of its subcommands also has an
-  // action. The action returns the exit code, and may throw.
-  void set_action(action act);
-
- private:
-  CLI::App* parsed_;
-  action* chosen_;
-};
 
 // A whole program, with the global options.
 class command_line {
  public:
+  // Returns the exit code, and may throw.
+  using action = std::function<int(const context&)>;
+
   command_line(const std::string& program, const std::string& summary, const std::string& footer);
   ~command_line();
 
-  command_syntax root();
+  // The program itself. Options, words and subcommands are added to it before run(). Values are set while the command
+  // line is parsed, and must live as long as the action.
+  CLI::App& root() { return root_; }
+
+  // Sets what the program does when it is called with this command, unless one of the command's subcommands also has an
+  // action.
+  void set_action(CLI::App& command, action act);
 
   // Parses the words and calls the action. Returns the exit code; every error has been printed, and a
   // rowlock::error has chosen the code (exit_code.hpp).
@@ -83,9 +37,23 @@ class command_line {
   std::optional<int> parse(std::vector<std::string> words);
   int act() const;
 
+  CLI::App root_;
   context global_;
-  command_syntax::action action_;
-  std::unique_ptr<CLI::App> parsed_;
+  action action_;
 };
+
+// Adds a subcommand. Global options may follow it, and its --help ends in the example.
+CLI::App& add_subcommand(CLI::App& parent, const std::string& name, const std::string& summary,
+                         const std::string& example);
+
+// Adds an option ("-w,--wait") or a word without a dash ("NAME") whose value may not be "". A script whose variable is
+// empty would otherwise get the default: every holder, or a wait without an end. CLI11's own add_option() is for
+// options for which "" is a value. Value: std::string, int, std::int64_t, double or std::optional<int>.
+template <class Value>
+CLI::Option* add_nonempty(CLI::App& command, const std::string& names, Value& value, const std::string& help);
+
+// For CLI::Option::check: a whole number above 0, or one of the words.
+CLI::Validator is_positive();
+CLI::Validator is_one_of(const std::vector<std::string>& words);
 
 }  // namespace rowlock::cli

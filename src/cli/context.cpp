@@ -1,20 +1,25 @@
 #include "cli/context.hpp"
 
-#include "cli/open_clients.hpp"
 #include "cli/stderr_lines.hpp"
 #include "cli/text.hpp"
+#include "model/annotated_mutex.hpp"
 
 #include <rowlock/error.hpp>
 
 #include <fmt/format.h>
 
 #include <cerrno>
+#include <condition_variable>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
 #include <filesystem>
 #include <fstream>
 #include <iterator>
+#include <system_error>
+#include <thread>
+#include <utility>
+#include <vector>
 
 namespace rowlock::cli {
 
@@ -25,7 +30,7 @@ const char* environment(const char* name) {
   return value != nullptr && *value != '\0' ? value : nullptr;
 }
 
-// Also without the byte-order mark that some editors put before a text.
+// Removes the white space around the text, and the byte-order mark that some editors put before it.
 std::string trimmed(std::string text) {
   constexpr auto space = " \t\r\n";
   constexpr std::string_view mark = "\xEF\xBB\xBF";
@@ -49,12 +54,43 @@ std::string read_secret(const std::string& path) {
   return url;
 }
 
-// By default it prints warnings and errors of background work; -q hides them, and -v prints everything.
+// Prints warnings and errors of background work; -q hides them, and with -v everything is printed.
 std::function<void(log_level, std::string_view)> logger(const context& global) {
   if (global.quiet) return {};
   return [&global](log_level level, std::string_view message) {
     if (global.verbose || level >= log_level::warning) global.print_to_stderr(message);
   };
+}
+
+// Never destroyed, because a close may outlast main().
+struct opened_clients {
+  model::annotated_mutex mutex;
+  std::condition_variable changed;
+  std::vector<client> open ROWLOCK_GUARDED_BY(mutex);
+  bool are_closed ROWLOCK_GUARDED_BY(mutex) = false;
+};
+
+opened_clients& all_opened() {
+  static auto* const all = new opened_clients;
+  return *all;
+}
+
+void close_all(opened_clients& all) {
+  model::annotated_lock lock{all.mutex};
+  auto clients = std::exchange(all.open, {});
+  lock.unlock();
+  for (auto& one : clients) one.close();
+  lock.lock();
+  all.are_closed = true;
+  all.changed.notify_all();
+}
+
+// Returns the same client.
+client close_at_the_end(client opened) {
+  auto& all = all_opened();
+  const model::annotated_lock lock{all.mutex};
+  all.open.push_back(opened);
+  return opened;
 }
 
 }  // namespace
@@ -63,7 +99,7 @@ std::string context::database_url() const {
   if (!url.empty()) return url;
   if (const char* value = environment("ROWLOCK_URL")) return value;
   if (const char* path = environment("ROWLOCK_URL_FILE")) return read_secret(path);
-  // It sets these for its command, from which it takes the URL.
+  // Only `rowlock run` sets these two, for the command from whose environment it takes the URL.
   if (environment("ROWLOCK_NAME") && environment("ROWLOCK_TOKEN")) {
     throw error(errc::invalid_argument,
                 "no database is named, because rowlock run takes ROWLOCK_URL and ROWLOCK_URL_FILE out of the "
@@ -95,12 +131,16 @@ options context::reading_options() const {
   return result;
 }
 
-client context::connect_to_read() const {
-  return close_at_the_end(rowlock::connect(database_url(), reading_options()));
+client context::connect() const {
+  return connect(client_options());
 }
 
-client context::connect() const {
-  return close_at_the_end(rowlock::connect(database_url(), client_options()));
+client context::connect_to_read() const {
+  return connect(reading_options());
+}
+
+client context::connect(const options& settings) const {
+  return close_at_the_end(rowlock::connect(database_url(), settings));
 }
 
 void context::note(std::string_view message) const {
@@ -113,6 +153,22 @@ void context::detail(std::string_view message) const {
 
 void context::print_to_stderr(std::string_view message) const {
   put_stderr_line(fmt::format("{}: {}\n", program, one_line(message)));
+}
+
+void close_clients(std::chrono::milliseconds limit) {
+  auto& all = all_opened();
+  {
+    const model::annotated_lock lock{all.mutex};
+    if (all.open.empty()) return;
+    all.are_closed = false;
+  }
+  try {
+    std::thread{[&all] { close_all(all); }}.detach();
+  } catch (const std::system_error&) {
+    close_all(all);
+  }
+  model::annotated_lock lock{all.mutex};
+  all.changed.wait_for(lock, limit, [&]() ROWLOCK_REQUIRES(all.mutex) { return all.are_closed; });
 }
 
 bool is_output_written() {

@@ -1,20 +1,51 @@
+#include "cli/list.hpp"
+
 #include "cli/exit_code.hpp"
-#include "cli/json.hpp"
-#include "cli/listing.hpp"
+#include "cli/output.hpp"
 #include "cli/subcommands.hpp"
 #include "cli/terminal.hpp"
 #include "cli/text.hpp"
+#include "model/text.hpp"
 
 #include <fmt/format.h>
+
+#include <algorithm>
+#include <chrono>
+#include <iterator>
+#include <memory>
 
 namespace rowlock::cli {
 
 namespace {
 
+// How many bytes the first character has; 1 for a byte that starts no character.
+std::size_t character_length(std::string_view text) {
+  return std::max<std::size_t>(model::first_character(text).length, 1);
+}
+
+bool is_wanted(const lock_info& lock, const listing_words& words) {
+  if (words.held && lock.in_use == 0) return false;
+  if (words.waiting && lock.waiters == 0) return false;
+  return words.pattern.empty() || matches(lock.name, words.pattern);
+}
+
+std::chrono::milliseconds age_of(const lock_info& lock) {
+  std::chrono::milliseconds oldest{-1};  // sorts a free lock after those that are held
+  for (const auto& holder : lock.holders) oldest = std::max(oldest, holder.held_for);
+  return oldest;
+}
+
+// The locks that are held longest, or that have the most waiters, come first. The names decide between equal ones.
+bool comes_before(const lock_info& one, const lock_info& other, const std::string& sort) {
+  if (sort == "age" && age_of(one) != age_of(other)) return age_of(one) > age_of(other);
+  if (sort == "waiters" && one.waiters != other.waiters) return one.waiters > other.waiters;
+  return one.name < other.name;
+}
+
 // Prints the locks as they are read, with at most one page of them in memory.
-class printer {
+class list_printer {
  public:
-  explicit printer(bool as_json) : as_json_{as_json} {}
+  explicit list_printer(bool as_json) : as_json_{as_json} {}
 
   void print(const std::vector<lock_info>& locks) {
     if (as_json_) {
@@ -45,7 +76,7 @@ class printer {
 
 int list(const context& global, const listing_words& words) {
   admin db{global.connect_to_read()};
-  printer shown{global.json};
+  list_printer shown{global.json};
   read_listing(db, words, [&](const std::vector<lock_info>& locks) { shown.print(locks); });
   shown.finish(global, !words.chooses());
   return success;
@@ -53,14 +84,111 @@ int list(const context& global, const listing_words& words) {
 
 }  // namespace
 
-void add_list(command_syntax root) {
-  auto command = root.add_subcommand("list", "List locks, with their holders and numbers of waiters.",
-                                     "rowlock list 'billing/*' --held\n"
-                                     "  rowlock list --waiting --sort waiters --limit 20\n"
-                                     "  rowlock list --json");
+bool matches(std::string_view name, std::string_view pattern) {
+  constexpr auto none = std::string_view::npos;
+  std::size_t at = 0;
+  std::size_t in = 0;            // in the pattern
+  std::size_t star = none;       // the latest "*" in the pattern
+  std::size_t star_matched = 0;  // where the text that this "*" stands for ends
+  while (at < name.size()) {
+    if (in < pattern.size() && pattern[in] == '*') {
+      star = in++;
+      star_matched = at;
+      continue;
+    }
+    if (in < pattern.size() && pattern[in] == '?') {
+      at += character_length(name.substr(at));
+      ++in;
+      continue;
+    }
+    const bool is_quoted = in + 1 < pattern.size() && pattern[in] == '\\';
+    if (in < pattern.size() && pattern[in + (is_quoted ? 1 : 0)] == name[at]) {
+      in += is_quoted ? 2 : 1;
+      ++at;
+      continue;
+    }
+    if (star == none) return false;
+    star_matched += character_length(name.substr(star_matched));
+    at = star_matched;
+    in = star + 1;
+  }
+  while (in < pattern.size() && pattern[in] == '*') ++in;
+  return in == pattern.size();
+}
+
+void add_listing_options(CLI::App& command, listing_words& words) {
+  add_nonempty(command, "PATTERN", words.pattern, "Only names that match; * is any text, ? one character");
+  command.add_flag("--held", words.held, "Only locks that are held");
+  command.add_flag("--waiting", words.waiting, "Only locks that somebody waits for");
+  add_nonempty(command, "--limit", words.limit, "At most this many locks")
+      ->type_name("N")
+      ->check(is_positive());
+  add_nonempty(command, "--sort", words.sort,
+               "name (default), age (longest held first), or waiters (most waiters first)")
+      ->type_name("ORDER")
+      ->check(is_one_of({"name", "age", "waiters"}));
+}
+
+void read_listing(admin& db, const listing_words& words,
+                  const std::function<void(const std::vector<lock_info>&)>& use) {
+  constexpr std::size_t page_size = 1000;
+  std::vector<lock_info> kept;
+  const bool sorts = words.sort != "name";
+  const auto limit = words.limit == 0 ? std::string::npos : static_cast<std::size_t>(words.limit);
+  const auto first = [&](const auto& a, const auto& b) { return comes_before(a, b, words.sort); };
+  std::size_t used = 0;
+  std::string after;
+  for (bool more = true; more && used < limit;) {
+    auto page = db.list(after, page_size);
+    more = page.size() == page_size;
+    if (more) after = page.back().name;
+    std::erase_if(page, [&](const lock_info& lock) { return !is_wanted(lock, words); });
+    if (!sorts) {
+      if (page.size() > limit - used) page.resize(limit - used);
+      used += page.size();
+      use(page);
+      continue;
+    }
+    std::ranges::move(page, std::back_inserter(kept));
+    if (kept.size() <= limit) continue;
+    std::ranges::nth_element(kept, kept.begin() + static_cast<std::ptrdiff_t>(limit), first);
+    kept.resize(limit);
+  }
+  if (!sorts) return;
+  std::ranges::sort(kept, first);
+  use(kept);
+}
+
+std::vector<std::string> listing_heading() {
+  return {"NAME", "KIND", "USED", "TOKEN", "WAITERS", "HOLDER", "HELD", "SINCE", "EXPIRES IN"};
+}
+
+std::vector<std::string> listing_row(const lock_info& lock) {
+  std::vector<std::string> row{lock.name, to_string(lock.kind),
+                               fmt::format("{}/{}", lock.in_use, lock.capacity), lock.token.to_string(),
+                               std::to_string(lock.waiters)};
+  if (lock.holders.empty()) {
+    if (is_held_by_the_dead(lock)) row.emplace_back("(dead)");
+    return row;
+  }
+  const auto& first = lock.holders.front();
+  const auto others = lock.holders.size() - 1;
+  row.push_back(holder_text(first) + (others == 0 ? "" : fmt::format(" and {} more", others)));
+  row.push_back(format_duration(first.held_for));
+  row.push_back(time_text(-first.held_for));
+  row.push_back(format_duration(first.expires_in));
+  return row;
+}
+
+void add_list(command_line& program) {
+  auto& command =
+      add_subcommand(program.root(), "list", "List locks, with their holders and numbers of waiters.",
+                     "rowlock list 'billing/*' --held\n"
+                     "  rowlock list --waiting --sort waiters --limit 20\n"
+                     "  rowlock list --json");
   auto words = std::make_shared<listing_words>();
   add_listing_options(command, *words);
-  command.set_action([words](const context& global) { return list(global, *words); });
+  program.set_action(command, [words](const context& global) { return list(global, *words); });
 }
 
 }  // namespace rowlock::cli

@@ -1,5 +1,4 @@
-#include "cli/group_guard.hpp"
-#include "cli/inherited_descriptors.hpp"
+#include "cli/child.hpp"
 #include "cli/subcommands.hpp"
 
 #include <cstdio>
@@ -9,8 +8,8 @@
 
 namespace {
 
-// A connection to the database could get a closed descriptor's number, and messages would be written into it. A closed
-// standard output stays one that cannot be written.
+// A connection to the database could get the number of a closed descriptor, and messages would be written into the
+// connection. Standard output is opened so that writing to it still fails.
 void open_closed_descriptors() {
   for (const int descriptor : {0, 1, 2}) {
     if (fcntl(descriptor, F_GETFD) >= 0) continue;
@@ -36,23 +35,22 @@ int main(int count, char** words) {
       "  70 other errors, or output not written, 71 command not ended, 75 busy, 76 hold lost,\n"
       "  77 authentication or privilege, 78 schema not migrated or too new;\n"
       "  run and elect exit with the command's code, or with 124 after --at-most."};
-  auto root = program.root();
-  add_run(root);
-  add_elect(root);
-  add_acquire(root);
-  add_renew(root);
-  add_list(root);
-  add_watch(root);
-  add_show(root);
-  add_queue(root);
-  add_history(root);
-  add_release(root);
-  add_sweep(root);
-  add_gc(root);
-  add_epoch(root);
-  add_doctor(root);
-  add_migrate(root);
-  root.require_subcommand();
+  add_run(program);
+  add_elect(program);
+  add_acquire(program);
+  add_renew(program);
+  add_list(program);
+  add_watch(program);
+  add_show(program);
+  add_queue(program);
+  add_history(program);
+  add_release(program);
+  add_sweep(program);
+  add_gc(program);
+  add_epoch(program);
+  add_doctor(program);
+  add_migrate(program);
+  program.root().require_subcommand(1);
   const int exit_code = program.run(count, words);
   // A thread that is still connecting to a silent server uses OpenSSL. exit() would clean up OpenSSL while it is
   // in use, and a crash would hide the exit code.

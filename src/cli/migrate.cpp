@@ -1,6 +1,6 @@
 #include "cli/exit_code.hpp"
-#include "cli/json.hpp"
 #include "cli/migration_files.hpp"
+#include "cli/output.hpp"
 #include "cli/subcommands.hpp"
 #include "cli/text.hpp"
 
@@ -11,7 +11,13 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
 #include <utility>
+#include <vector>
 
 namespace rowlock::cli {
 
@@ -40,17 +46,17 @@ migrator open_for(const context& global, const migrate_words& words) {
   return migrator{global.database_url(), global.client_options()};
 }
 
-// What up, down and adopt did, or would do.
+// Prints what up, down and adopt did, or would do.
 int report(const context& global, const migrate_words& words, const std::vector<migration>& done,
            std::string_view verb, std::string_view nothing) {
   if (global.json) {
-    json::array array;
+    std::vector<json> array;
     for (const auto& file : done) {
-      array.push_back(json::object{{"version", file.version},
-                                   {"title", file.title},
-                                   {"checksum", file.checksum},
-                                   {"action", verb},
-                                   {"dry_run", words.dry_run}});
+      array.push_back(json::object({{"version", file.version},
+                                    {"title", file.title},
+                                    {"checksum", file.checksum},
+                                    {"action", verb},
+                                    {"dry_run", words.dry_run}}));
     }
     print_json(array);
     return success;
@@ -62,7 +68,7 @@ int report(const context& global, const migrate_words& words, const std::vector<
   return success;
 }
 
-// A newer schema is accepted unless it forbids this version. Here a person sees the note.
+// A newer schema is accepted unless it forbids this version. A person who migrates should know of it.
 void note_newer(const context& global, const std::vector<migration_status>& lines) {
   if (lines.empty() || lines.back().version <= required_schema_version()) return;
   global.note(fmt::format("the schema has version {}, and this rowlock knows {}: {}", lines.back().version,
@@ -94,17 +100,17 @@ std::string state_of(const migration_status& line) {
   return line.checksum_matches ? "applied" : "applied from another file";
 }
 
-int status(const context& global) {
+int status(const context& global, const migrate_words&) {
   const auto lines = open_to_read(global).status();
   if (global.json) {
-    json::array array;
+    std::vector<json> array;
     for (const auto& line : lines) {
-      array.push_back(json::object{{"version", line.version},
-                                   {"title", line.title},
-                                   {"applied", line.applied},
-                                   {"recorded", line.recorded},
-                                   {"checksum_matches", line.checksum_matches},
-                                   {"applied_at", line.applied_at}});
+      array.push_back(json::object({{"version", line.version},
+                                    {"title", line.title},
+                                    {"applied", line.applied},
+                                    {"recorded", line.recorded},
+                                    {"checksum_matches", line.checksum_matches},
+                                    {"applied_at", line.applied_at}}));
     }
     print_json(array);
     return success;
@@ -117,11 +123,11 @@ int status(const context& global) {
   return success;
 }
 
-int verify(const context& global) {
+int verify(const context& global, const migrate_words&) {
   const auto differences = open_to_read(global).verify();
   if (global.json) {
-    json::array array;
-    for (const auto& line : differences) array.push_back(json::object{{"difference", line}});
+    std::vector<json> array;
+    for (const auto& line : differences) array.push_back(json::object({{"difference", line}}));
     print_json(array);
   } else if (differences.empty()) {
     fmt::print("the schema is as this rowlock expects it\n");
@@ -170,8 +176,8 @@ int grants(const context& global, const migrate_words& words) {
   const auto statements =
       grant_statements(words.dialect, words.role, use, global.schema, global.client_options().prefix);
   if (global.json) {
-    json::array array;
-    for (const auto& one : statements) array.push_back(json::object{{"statement", one}});
+    std::vector<json> array;
+    for (const auto& one : statements) array.push_back(json::object({{"statement", one}}));
     print_json(array);
     return success;
   }
@@ -184,69 +190,84 @@ int grants(const context& global, const migrate_words& words) {
   return success;
 }
 
+// --dialect, for the subcommands that connect to no database.
+void add_dialect(CLI::App& command, migrate_words& words) {
+  add_nonempty(command, "--dialect", words.dialect, "postgresql, mysql, mariadb or sqlite")->required();
+}
+
+void add_dry_run(CLI::App& command, migrate_words& words) {
+  command.add_flag("--dry-run", words.dry_run, "Print what would be done, and do nothing");
+}
+
+void add_sql_options(CLI::App& command, migrate_words& words) {
+  add_dialect(command, words);
+  add_nonempty(
+      command, "--format", words.format,
+      "The tool whose file names and markers to use: plain (default), flyway, golang-migrate, goose, "
+      "dbmate or liquibase")
+      ->check(is_one_of(migration_formats()));
+  auto* start = add_nonempty(command, "--start-version", words.start_version,
+                             "The version of the first new file; default: after the newest in the folder")
+                    ->check(is_positive());
+  command.add_flag("--timestamp", words.timestamp, "Use a time as the version of new files: YYYYMMDDhhmmss")
+      ->excludes(start);
+  add_nonempty(command, "--out", words.out,
+               "Write new files into this folder and keep existing ones; default: print the up files");
+}
+
+void add_grants_options(CLI::App& command, migrate_words& words) {
+  add_dialect(command, words);
+  add_nonempty(command, "--role", words.role,
+               "The role; on MariaDB and MySQL a user may have a host: app@10.0.0.%")
+      ->required();
+  add_nonempty(
+      command, "--as", words.use,
+      "run (uses locks), observe (only reads), operate (as run, and sees what doctor needs), migrate, "
+      "or write (only guarded writes)")
+      ->required()
+      ->check(is_one_of({"run", "observe", "operate", "migrate", "write"}));
+}
+
 }  // namespace
 
-void add_migrate(command_syntax root) {
-  auto command =
-      root.add_subcommand("migrate", "Create, upgrade and check rowlock's tables.", "rowlock migrate up");
-  command.require_subcommand();
+void add_migrate(command_line& program) {
+  auto& command = add_subcommand(program.root(), "migrate", "Create, upgrade and check rowlock's tables.",
+                                 "rowlock migrate up");
+  command.require_subcommand(1);
   auto words = std::make_shared<migrate_words>();
   const auto add = [&](const std::string& name, const std::string& summary, const std::string& example,
-                       int (*act)(const context&, const migrate_words&)) {
-    auto added = command.add_subcommand(name, summary, example);
-    added.set_action([words, act](const context& global) { return act(global, *words); });
+                       int (*act)(const context&, const migrate_words&)) -> CLI::App& {
+    auto& added = add_subcommand(command, name, summary, example);
+    program.set_action(added, [words, act](const context& global) { return act(global, *words); });
     return added;
   };
-  const auto add_dry_run = [&words](command_syntax to) {
-    to.add_flag("--dry-run", words->dry_run, "Print what would be done, and do nothing");
-  };
 
-  auto upwards = add("up", "Apply the migrations that are missing.", "rowlock migrate up --dry-run", up);
-  upwards.add("--to", words->to, "Up to this version");
-  add_dry_run(upwards);
+  auto& upwards = add("up", "Apply the migrations that are missing.", "rowlock migrate up --dry-run", up);
+  add_nonempty(upwards, "--to", words->to, "Up to this version");
+  add_dry_run(upwards, *words);
 
-  auto downwards = add("down", "Revert the newest migration. Refused while leases are alive.",
-                       "rowlock migrate down --to 1", down);
-  downwards.add("--to", words->to, "Down to this version; default: one step");
-  add_dry_run(downwards);
+  auto& downwards = add("down", "Revert the newest migration. Refused while leases are alive.",
+                        "rowlock migrate down --to 1", down);
+  add_nonempty(downwards, "--to", words->to, "Down to this version; default: one step");
+  add_dry_run(downwards, *words);
   downwards.add_flag("--destroy-tokens", words->destroy_tokens,
                      "Allow version 0. All tokens start again, and old tokens may be mistaken for new ones");
 
   add("status", "List the migrations, and which of them are applied.", "rowlock migrate status --json",
-      [](const context& global, const migrate_words&) { return status(global); });
+      status);
   add("verify", "Compare the database with the schema that this rowlock needs. Exit code 78: they differ.",
-      "rowlock migrate verify", [](const context& global, const migrate_words&) { return verify(global); });
+      "rowlock migrate verify", verify);
   add_dry_run(
-      add("adopt", "Record migrations that another tool has applied.", "rowlock migrate adopt", adopt));
+      add("adopt", "Record migrations that another tool has applied.", "rowlock migrate adopt", adopt),
+      *words);
 
-  auto print = add("sql", "Print the migrations for another tool. Connects to no database.",
-                   "rowlock migrate sql --dialect postgres --format flyway --out db/migration", sql);
-  print.add("--dialect", words->dialect, "postgresql, mysql, mariadb or sqlite").required();
-  print
-      .add("--format", words->format,
-           "The tool whose file names and markers to use: plain (default), flyway, golang-migrate, goose, "
-           "dbmate or liquibase")
-      .one_of(migration_formats());
-  auto rights = add("grants", "Print the GRANT statements that a role needs. Connects to no database.",
-                    "rowlock migrate grants --dialect postgres --schema locks --role app --as run", grants);
-  rights.add("--dialect", words->dialect, "postgresql, mysql, mariadb or sqlite").required();
-  rights.add("--role", words->role, "The role; on MariaDB and MySQL a user may have a host: app@10.0.0.%")
-      .required();
-  rights
-      .add("--as", words->use,
-           "run (uses locks), observe (only reads), operate (as run, and sees what doctor needs), migrate, "
-           "or write (only guarded writes)")
-      .required()
-      .one_of({"run", "observe", "operate", "migrate", "write"});
-
-  auto start = print
-                   .add("--start-version", words->start_version,
-                        "The version of the first new file; default: after the newest in the folder")
-                   .positive();
-  print.add_flag("--timestamp", words->timestamp, "Use a time as the version of new files: YYYYMMDDhhmmss")
-      .excludes(start);
-  print.add("--out", words->out,
-            "Write new files into this folder and keep existing ones; default: print the up files");
+  add_sql_options(add("sql", "Print the migrations for another tool. Connects to no database.",
+                      "rowlock migrate sql --dialect postgres --format flyway --out db/migration", sql),
+                  *words);
+  add_grants_options(
+      add("grants", "Print the GRANT statements that a role needs. Connects to no database.",
+          "rowlock migrate grants --dialect postgres --schema locks --role app --as run", grants),
+      *words);
 }
 
 }  // namespace rowlock::cli

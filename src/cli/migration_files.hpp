@@ -1,10 +1,10 @@
 // Migrations as files for other tools: `rowlock migrate sql`.
 #pragma once
 
-#include "cli/migration_numbers.hpp"
-
 #include <rowlock/migrate.hpp>
 
+#include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -41,9 +41,9 @@ struct export_settings {
 std::vector<migration_file> migration_files(const std::vector<migration>& migrations,
                                             const export_settings& settings);
 
-// Writes them into the folder, which it creates. Returns the paths. Throws error(invalid_argument) for a file that
-// exists with other content, and leaves it unchanged: it is another version of a migration that may have been applied.
-// On a full disk, error(internal); the file is then not there.
+// Writes the files into the folder, which it creates. Returns the paths. Throws error(invalid_argument) for a file that
+// exists with other content, and leaves it unchanged, because it is another version of a migration that may have been
+// applied. On a full disk, throws error(internal); the file is then not there.
 std::vector<std::string> write_files(const std::vector<migration_file>& files, const std::string& folder);
 
 }  // namespace rowlock::cli

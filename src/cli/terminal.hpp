@@ -1,19 +1,22 @@
-// The controlling terminal, which serves one process group at a time: its foreground group.
+// The controlling terminal: its foreground group, its width, and a screen that is redrawn.
 #pragma once
 
 #include <cstddef>
+#include <string>
+#include <vector>
 
 #include <sys/types.h>
+#include <termios.h>
 
 namespace rowlock::cli {
 
 // How many characters fit into a line of standard output if it is a terminal; otherwise no limit.
 std::size_t terminal_columns();
 
-// Used by one thread.
+// The controlling terminal, which serves one process group at a time: its foreground group. Used by one thread.
 class terminal {
  public:
-  terminal();  // opens it, if there is one
+  terminal();  // opens the terminal, if there is one
   ~terminal();
   terminal(const terminal&) = delete;
   terminal& operator=(const terminal&) = delete;
@@ -29,6 +32,31 @@ class terminal {
 
  private:
   int descriptor_;
+};
+
+// The whole terminal, for a table that is redrawn repeatedly. While a screen lives, the terminal shows what is drawn,
+// and keys are read one by one, even Ctrl-C. Afterwards the terminal shows its former contents. Used by one thread at a
+// time.
+class screen {
+ public:
+  // Whether standard input and output are the terminal, and this process is in the foreground.
+  static bool is_possible();
+
+  screen();
+  ~screen();
+  screen(const screen&) = delete;
+  screen& operator=(const screen&) = delete;
+
+  static std::size_t columns();
+  static std::size_t rows();
+  // Lines that are too long or too many are cut.
+  void draw(const std::vector<std::string>& lines);
+  // Reads the keys that were pressed, at least one. Returns whether q or Ctrl-C was among them, or the terminal is
+  // gone.
+  bool asks_to_quit();
+
+ private:
+  termios before_{};
 };
 
 }  // namespace rowlock::cli

@@ -2,13 +2,38 @@
 
 #include "model/text.hpp"
 
+#include <rowlock/error.hpp>
+
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
+#include <charconv>
+#include <cstdint>
+#include <cstdlib>
 
 namespace rowlock::cli {
 
 namespace {
+
+using std::chrono::milliseconds;
+
+struct unit {
+  std::string_view suffix;
+  std::int64_t milliseconds;
+};
+
+constexpr std::array<unit, 5> units{
+    {{"d", 86'400'000}, {"h", 3'600'000}, {"m", 60'000}, {"s", 1'000}, {"ms", 1}}};
+
+// Ten years; the library refuses longer waits too.
+constexpr std::int64_t longest_duration = 3'652 * units[0].milliseconds;
+
+[[noreturn]] void refuse_duration(std::string_view what, std::string_view text, std::string_view why) {
+  throw error(
+      errc::invalid_argument,
+      fmt::format("{} '{}' {}; write a whole number and a unit: 500ms, 30s, 1m, 2h or 1d", what, text, why));
+}
 
 // Characters that reorder, hide or break a line: the bidirectional controls, zero-width and invisible ones
 // (soft hyphen, annotations, tags), line separators.
@@ -87,6 +112,38 @@ std::string hide_in_parameters(std::string_view text) {
 }
 
 }  // namespace
+
+milliseconds parse_duration(std::string_view what, std::string_view text) {
+  std::int64_t number = 0;
+  const auto [end, failure] = std::from_chars(text.data(), text.data() + text.size(), number);
+  if (failure == std::errc::result_out_of_range) refuse_duration(what, text, "is too long");
+  if (failure != std::errc{}) refuse_duration(what, text, "is not a duration");
+  if (number < 0) refuse_duration(what, text, "is negative");
+
+  const auto suffix = text.substr(static_cast<std::size_t>(end - text.data()));
+  if (suffix.empty()) {
+    if (number == 0) return milliseconds{0};
+    refuse_duration(what, text, "has no unit");
+  }
+  for (const auto& [name, factor] : units) {
+    if (suffix != name) continue;
+    if (number > longest_duration / factor) refuse_duration(what, text, "is longer than ten years");
+    return milliseconds{number * factor};
+  }
+  refuse_duration(what, text, "has an unknown unit");
+}
+
+std::string format_duration(milliseconds value) {
+  const std::string_view sign = value.count() < 0 ? "-" : "";
+  const auto amount = std::abs(value.count());
+  for (const auto& [suffix, factor] : units) {
+    if (amount < factor || factor == 1) continue;
+    const auto tenths = amount * 10 / factor;
+    if (tenths % 10 == 0) return fmt::format("{}{}{}", sign, tenths / 10, suffix);
+    return fmt::format("{}{}.{}{}", sign, tenths / 10, tenths % 10, suffix);
+  }
+  return fmt::format("{}{}ms", sign, amount);
+}
 
 std::string printable(std::string_view text) {
   std::string result;

@@ -1,24 +1,27 @@
-#include "cli/duration.hpp"
 #include "cli/exit_code.hpp"
-#include "cli/holder_text.hpp"
-#include "cli/json.hpp"
-#include "cli/listing.hpp"
-#include "cli/lock_changes.hpp"
-#include "cli/pause.hpp"
-#include "cli/screen.hpp"
-#include "cli/signal_queue.hpp"
+#include "cli/list.hpp"
+#include "cli/output.hpp"
+#include "cli/signals.hpp"
 #include "cli/subcommands.hpp"
+#include "cli/terminal.hpp"
 #include "cli/text.hpp"
 
 #include <rowlock/error.hpp>
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <cstdio>
 #include <exception>
+#include <functional>
+#include <map>
+#include <memory>
 #include <optional>
+#include <string>
 #include <thread>
+#include <utility>
+#include <vector>
 
 #include <poll.h>
 #include <sys/eventfd.h>
@@ -35,13 +38,94 @@ struct watch_words {
   std::string interval = "2s";
 };
 
-// Shows one reading after the other. If a reading fails, the next one follows.
+// A lock that is new or has changed between two readings, or is gone.
+struct lock_change {
+  std::string name;
+  const char* what;               // seen, changed or gone
+  std::optional<lock_info> lock;  // as it is now; empty if it is gone
+};
+
+// A text of everything about the lock, except what changes only with the time.
+std::string fingerprint(const lock_info& lock) {
+  auto text = fmt::format("{} {} {} {}", lock.token.value(), lock.in_use, lock.capacity, lock.waiters);
+  for (const auto& holder : lock.holders) {
+    text += fmt::format(" {} {} {} {}", holder.hold_id.to_string(), holder.weight,
+                        !holder.rests && is_expired(holder), std::hash<std::string>{}(holder.data));
+  }
+  return lock.request ? text + " " + lock.request->reason : text;
+}
+
+// "free", or who holds it since when, the data of the first holder, and who waits. Without durations, so that the text
+// changes only with the lock.
+std::string state_text(const lock_info& lock) {
+  std::string text = "free";
+  if (!lock.holders.empty()) {
+    const auto& first = lock.holders.front();
+    const auto others = lock.holders.size() - 1;
+    text = first.rests ? "rests until " + time_text(first.expires_in)
+                       : fmt::format("held by {} since {}, token {}", holder_text(first),
+                                     time_text(-first.held_for), first.token.value());
+    if (!first.data.empty()) text += fmt::format(", data \"{}\"", first.data);
+    if (others > 0) text += fmt::format(", and by {} more", others);
+  } else if (is_held_by_the_dead(lock)) {
+    text = "held by a dead holder";
+  } else if (lock.in_use > 0) {
+    text = fmt::format("{} of {} used", lock.in_use, lock.capacity);
+  }
+  if (lock.waiters > 0) text += fmt::format(", {} waiting", lock.waiters);
+  if (lock.request) text += ", release requested: " + lock.request->reason;
+  return text;
+}
+
+// Finds what has changed between two readings of the locks. Keeps a short text of each lock, not the lock itself.
+class lock_changes {
+ public:
+  // Takes a part of a reading. Returns the locks that are new or changed since the last reading. Durations
+  // are no change.
+  std::vector<lock_change> look_at(const std::vector<lock_info>& locks) {
+    std::vector<lock_change> changes;
+    for (const auto& lock : locks) {
+      auto now = fingerprint(lock);
+      const auto [found, is_new] = locks_.try_emplace(lock.name);
+      auto& last = found->second;
+      last.is_there = true;
+      if (!is_new && last.state == now) continue;
+      last.state = std::move(now);
+      changes.push_back({lock.name, is_new ? "seen" : "changed", lock});
+    }
+    return changes;
+  }
+
+  // After the last part: returns the locks that the reading did not show.
+  std::vector<lock_change> finish() {
+    std::vector<lock_change> gone;
+    for (auto at = locks_.begin(); at != locks_.end();) {
+      if (std::exchange(at->second.is_there, false)) {
+        ++at;
+      } else {
+        gone.push_back({at->first, "gone", {}});
+        at = locks_.erase(at);
+      }
+    }
+    return gone;
+  }
+
+ private:
+  struct known {
+    std::string state;
+    bool is_there = true;  // in this reading
+  };
+  std::map<std::string, known> locks_;
+};
+
+// Shows one reading after the other.
 class viewer {
  public:
   virtual ~viewer() = default;
-  // Returns false if nobody reads the output any more.
+  // Reads and shows the locks. Returns false if nobody reads the output any more.
   virtual bool look(admin& db) = 0;
-  virtual bool lost(const error& problem) = 0;
+  // Shows that a reading has failed. The next one follows.
+  virtual void lost(const error& problem) = 0;
 };
 
 // A table that is redrawn with each reading.
@@ -70,15 +154,12 @@ class table_viewer final : public viewer {
     return true;
   }
 
-  bool lost(const error& problem) override {
-    draw(one_line(problem.what()));
-    return true;
-  }
+  void lost(const error& problem) override { draw(one_line(problem.what())); }
 
   screen& keys() { return screen_; }
 
  private:
-  // A column for data is there if a holder has some.
+  // Adds a column for data to the heading if a holder has data.
   static std::vector<std::string> row_of(const lock_info& lock, std::vector<std::string>& heading) {
     constexpr std::size_t longest_data = 30;
     auto row = listing_row(lock);
@@ -95,7 +176,7 @@ class table_viewer final : public viewer {
   }
 
   const listing_words& words_;
-  std::vector<std::string> table_;  // of the latest look that succeeded
+  std::vector<std::string> table_;  // of the latest reading that succeeded
   screen screen_;
 };
 
@@ -113,25 +194,24 @@ class line_viewer final : public viewer {
     throw error(errc::internal, "standard output cannot be written");
   }
 
-  bool lost(const error& problem) override {
+  void lost(const error& problem) override {
     if (!std::exchange(is_lost_, true)) global_.print_to_stderr(problem.what());
-    return true;
   }
 
  private:
-  void print(const std::vector<lock_change_line>& changes) {
-    for (const auto& [name, change, lock] : changes) {
+  void print(const std::vector<lock_change>& changes) {
+    for (const auto& [name, what, lock] : changes) {
       const auto now = time_text(milliseconds{0});
       if (global_.json) {
-        json::object line{{"at", now}, {"change", to_string(change)}, {"name", name}};
-        if (lock) line.emplace_back("lock", to_json(*lock));
+        auto line = json::object({{"at", now}, {"change", what}, {"name", name}});
+        if (lock) line["lock"] = to_json(*lock);
         put(json_line(line));
       } else {
         put(fmt::format("{}  {}  {}", now, printable(name), lock ? printable(state_text(*lock)) : "gone"));
       }
     }
   }
-  // look() finds out whether that failed.
+  // look() finds out whether the write failed.
   static void put(const std::string& line) { std::fputs((line + '\n').c_str(), stdout); }
 
   const context& global_;
@@ -156,9 +236,9 @@ class looker {
   looker(const looker&) = delete;
   looker& operator=(const looker&) = delete;
 
-  int descriptor() const { return done_; }  // readable when it has ended by itself
+  int descriptor() const { return done_; }  // readable when the thread has ended
   void ask_to_stop() { thread_.request_stop(); }
-  // Waits for the reading that is under way. Returns what ended it, if that was an error.
+  // Waits for the reading that is under way. Returns the error that ended the thread, if one did.
   std::exception_ptr finish() {
     thread_.request_stop();
     if (thread_.joinable()) thread_.join();
@@ -172,9 +252,9 @@ class looker {
         try {
           is_read = shown.look(db);
         } catch (const error& problem) {
-          if (stop.stop_requested()) return;  // it was interrupted
+          if (stop.stop_requested()) return;  // the stop has interrupted the reading
           if (!problem.transient()) throw;
-          is_read = shown.lost(problem);
+          shown.lost(problem);
         }
         if (is_read) pause_until(std::chrono::steady_clock::now() + interval, stop);
       }
@@ -185,7 +265,7 @@ class looker {
 
   int done_;
   std::exception_ptr failure_;
-  std::jthread thread_;  // the last member: it uses the others
+  std::jthread thread_;  // the last member, because the thread uses the others
 };
 
 // Returns the exit code.
@@ -199,7 +279,8 @@ int wait_for_end(signal_queue& signals, const looker& looks, screen* keys) {
     while (const auto signal = signals.take()) {
       if (*signal != SIGCHLD && *signal != SIGUSR1 && *signal != SIGUSR2) return by_signal + *signal;
     }
-    if (watched[1].revents != 0) return by_signal + SIGPIPE;  // unless it failed
+    if (watched[1].revents != 0)
+      return by_signal + SIGPIPE;  // if an error ended the thread, the caller throws it
     if (keys && watched[2].revents != 0 && keys->asks_to_quit()) return success;
     if (!keys && (watched[2].revents & (POLLERR | POLLNVAL)) != 0) return by_signal + SIGPIPE;
   }
@@ -209,7 +290,8 @@ int watch_locks(const context& global, const watch_words& words) {
   const auto interval = parse_duration("--interval", words.interval);
   if (interval < milliseconds{100})
     throw error(errc::invalid_argument, "--interval " + words.interval + " is less than 100ms");
-  // Before the client starts its threads, because signals that are not blocked there would end the process.
+  // The signals are blocked before the client starts its threads, because a thread that does not block them would end
+  // the process.
   signal_queue signals;
   auto client = global.connect_to_read();
   admin db{client};
@@ -230,9 +312,10 @@ int watch_locks(const context& global, const watch_words& words) {
 
 }  // namespace
 
-void add_watch(command_syntax root) {
-  auto command = root.add_subcommand(
-      "watch", "Show locks as they change: a table in a terminal (q ends it), otherwise a line per change.",
+void add_watch(command_line& program) {
+  auto& command = add_subcommand(
+      program.root(), "watch",
+      "Show locks as they change: a table in a terminal (q ends it), otherwise a line per change.",
       "rowlock watch 'billing/*' --held\n"
       "  rowlock watch --waiting --sort waiters --interval 5s\n"
       "  rowlock watch --json | jq -r .name\n"
@@ -241,9 +324,9 @@ void add_watch(command_syntax root) {
       "between two reads are not shown.");
   auto words = std::make_shared<watch_words>();
   add_listing_options(command, words->listing);
-  command.add("--interval", words->interval, "Time between two reads (default 2s; at least 100ms)")
-      .value_name("DURATION");
-  command.set_action([words](const context& global) { return watch_locks(global, *words); });
+  add_nonempty(command, "--interval", words->interval, "Time between two reads (default 2s; at least 100ms)")
+      ->type_name("DURATION");
+  program.set_action(command, [words](const context& global) { return watch_locks(global, *words); });
 }
 
 }  // namespace rowlock::cli

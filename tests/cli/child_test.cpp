@@ -1,6 +1,5 @@
 #include "cli/child.hpp"
 
-#include "cli/inherited_descriptors.hpp"
 
 #include <gtest/gtest.h>
 

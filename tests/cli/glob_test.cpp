@@ -1,4 +1,4 @@
-#include "cli/glob.hpp"
+#include "cli/list.hpp"
 
 #include <gtest/gtest.h>
 

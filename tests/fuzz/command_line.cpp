@@ -58,27 +58,27 @@ ROWLOCK_FUZZ(command_line) {
   std::int64_t permits = 1;
   bool shared = false, acted = false;
   std::vector<std::string> command;
-  auto run = line.root().add_subcommand("run", "Runs a command", "rowlock run a -- true");
-  run.add("NAME", name, "the lock").required();
-  run.add("-w,--wait", wait, "how long").value_name("TIME");
-  run.add("-E,--conflict-exit-code", exit_code, "when busy").between(0, 255);
-  auto many = run.add("--permits", permits, "how many").positive();
-  run.add_flag("-s,--shared", shared, "as a reader").excludes(many);
-  run.set_action([&](const cli::context& global) {
+  auto& run = cli::add_subcommand(line.root(), "run", "Runs a command", "rowlock run a -- true");
+  cli::add_nonempty(run, "NAME", name, "the lock")->required();
+  cli::add_nonempty(run, "-w,--wait", wait, "how long")->type_name("TIME");
+  cli::add_nonempty(run, "-E,--conflict-exit-code", exit_code, "when busy")->check(CLI::Range(0, 255));
+  auto* many = cli::add_nonempty(run, "--permits", permits, "how many")->check(cli::is_positive());
+  run.add_flag("-s,--shared", shared, "as a reader")->excludes(many);
+  line.set_action(run, [&](const cli::context& global) {
     acted = true;
     command = global.command;
     return 7;
   });
-  auto migrate = line.root().add_subcommand("migrate", "The schema", "rowlock migrate up");
-  auto sql = migrate.add_subcommand("sql", "Writes files", "rowlock migrate sql");
-  sql.add("--format", format, "of the files").one_of({"plain", "flyway"});
-  sql.add("--to", to, "version");
-  sql.set_action([&](const cli::context&) {
+  auto& migrate = cli::add_subcommand(line.root(), "migrate", "The schema", "rowlock migrate up");
+  auto& sql = cli::add_subcommand(migrate, "sql", "Writes files", "rowlock migrate sql");
+  cli::add_nonempty(sql, "--format", format, "of the files")->check(cli::is_one_of({"plain", "flyway"}));
+  cli::add_nonempty(sql, "--to", to, "version");
+  line.set_action(sql, [&](const cli::context&) {
     acted = true;
     return 7;
   });
-  migrate.require_subcommand();
-  line.root().require_subcommand();
+  migrate.require_subcommand(1);
+  line.root().require_subcommand(1);
 
   int code = 0;
   {

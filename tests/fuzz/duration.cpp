@@ -1,4 +1,4 @@
-#include "cli/duration.hpp"
+#include "cli/text.hpp"
 
 #include "fuzz.hpp"
 

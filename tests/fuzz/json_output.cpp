@@ -1,5 +1,5 @@
 // Names in the output for programs, --json.
-#include "cli/json.hpp"
+#include "cli/output.hpp"
 
 #include "fuzz.hpp"
 
@@ -14,7 +14,7 @@ ROWLOCK_FUZZ(json_output) {
   holder.application = bytes;
   holder.host = bytes;
   lock.holders.push_back(holder);
-  const auto text = cli::json_text({cli::to_json(lock)});
+  const auto text = cli::json_text(cli::json::array({cli::to_json(lock)}));
 
   auto lines = text;
   std::erase(lines, '\n');

@@ -9,4 +9,6 @@ client connect(const std::string&, const options&) {
   throw std::logic_error("a fuzz target connects");
 }
 
+void client::close() noexcept {}
+
 ROWLOCK_END_NAMESPACE

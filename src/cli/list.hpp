@@ -5,29 +5,35 @@
 
 #include <rowlock/admin.hpp>
 
-#include <cstddef>
+#include <cstdint>
 #include <functional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace rowlock::cli {
+
+// Whether the whole name matches the pattern, as in a shell: "*" matches any text, even "/" and none; "?" matches one
+// character; a backslash removes the meaning of the next character. At worst the time is proportional to the
+// product of both lengths.
+bool matches(std::string_view name, std::string_view pattern);
 
 // As written on the command line.
 struct listing_words {
   std::string pattern;
   bool held = false;
   bool waiting = false;
-  std::int64_t limit = 0;  // none
+  std::int64_t limit = 0;  // 0: no limit
   std::string sort = "name";
 
   bool chooses() const { return !pattern.empty() || held || waiting; }
 };
 
 // PATTERN, --held, --waiting, --limit and --sort.
-void add_listing_options(command_syntax command, listing_words& words);
+void add_listing_options(CLI::App& command, listing_words& words);
 
 // Reads the chosen locks page by page. In the order of names `use` receives each page as it is read; in another
-// order it receives all at once. It receives at most as many as the limit.
+// order it receives all locks at once. It receives at most as many as the limit.
 void read_listing(admin& db, const listing_words& words,
                   const std::function<void(const std::vector<lock_info>&)>& use);
 

@@ -1,4 +1,4 @@
-#include "cli/findings_text.hpp"
+#include "cli/output.hpp"
 
 #include <gtest/gtest.h>
 

@@ -1,19 +1,25 @@
-#include "cli/until_signal.hpp"
+#include "cli/signals.hpp"
 
 #include <rowlock/error.hpp>
 
-#include <atomic>
+#include <condition_variable>
 #include <cstdint>
-#include <stop_token>
 #include <thread>
 
 #include <poll.h>
 #include <sys/eventfd.h>
+#include <sys/signalfd.h>
 #include <unistd.h>
 
 namespace rowlock::cli {
 
 namespace {
+
+// nohup and a script's "command &" let a process ignore signals. Once such a signal is blocked, the kernel queues it.
+bool is_ignored(int number) {
+  struct sigaction current {};
+  return sigaction(number, nullptr, &current) == 0 && current.sa_handler == SIG_IGN;
+}
 
 // Reads signals during a wait, and stops the wait on the first one.
 class signal_watch {
@@ -59,7 +65,38 @@ class signal_watch {
   std::thread thread_;
 };
 
+// The condition of a pause never becomes true, so there is nothing to guard.
+struct no_lock {
+  void lock() {}
+  void unlock() {}
+};
+
 }  // namespace
+
+signal_queue::signal_queue() {
+  sigset_t mine;
+  sigemptyset(&mine);
+  // An inherited SIG_IGN would let the kernel reap the child, and its exit code with it.
+  std::signal(SIGCHLD, SIG_DFL);
+  for (const int number : {SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGUSR1, SIGUSR2, SIGCHLD}) {
+    if (!is_ignored(number)) sigaddset(&mine, number);
+  }
+  pthread_sigmask(SIG_BLOCK, &mine, &before_);
+  descriptor_ = signalfd(-1, &mine, SFD_CLOEXEC | SFD_NONBLOCK);
+  if (descriptor_ < 0)
+    throw error(errc::unreachable, "cannot open a signalfd; the limit of open files may be reached");
+}
+
+signal_queue::~signal_queue() {
+  close(descriptor_);
+  pthread_sigmask(SIG_SETMASK, &before_, nullptr);
+}
+
+std::optional<int> signal_queue::take() {
+  signalfd_siginfo info{};
+  if (read(descriptor_, &info, sizeof info) != sizeof info) return {};
+  return static_cast<int>(info.ssi_signo);
+}
 
 int until_signal(signal_queue& signals, const std::function<void(std::stop_token)>& body) {
   signal_watch watch{signals};
@@ -69,6 +106,12 @@ int until_signal(signal_queue& signals, const std::function<void(std::stop_token
     if (problem.code() != errc::cancelled) throw;
   }
   return watch.finish();
+}
+
+void pause_until(std::chrono::steady_clock::time_point then, const std::stop_token& stop) {
+  std::condition_variable_any never;
+  no_lock nothing;
+  never.wait_until(nothing, stop, then, [] { return false; });
 }
 
 }  // namespace rowlock::cli

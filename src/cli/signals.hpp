@@ -1,0 +1,37 @@
+// Signals that are read instead of handled, and waits that a signal or a stop request ends.
+#pragma once
+
+#include <chrono>
+#include <csignal>
+#include <functional>
+#include <optional>
+#include <stop_token>
+
+namespace rowlock::cli {
+
+// Blocks the signals that a child gets too, and SIGCHLD, in the calling thread and in threads that it starts later,
+// until the queue is destroyed. A signal that the caller of this process told it to ignore stays ignored.
+class signal_queue {
+ public:
+  signal_queue();
+  ~signal_queue();
+  signal_queue(const signal_queue&) = delete;
+  signal_queue& operator=(const signal_queue&) = delete;
+
+  int descriptor() const noexcept { return descriptor_; }  // readable when a signal has come
+  std::optional<int> take();  // the number of a signal that has come; does not wait
+  const sigset_t& mask_before() const noexcept { return before_; }
+
+ private:
+  sigset_t before_{};
+  int descriptor_ = -1;
+};
+
+// Calls the body with a stop token, which stops at the first signal. Returns the signal, or 0 if none came
+// before the body returned. Throws what the body throws, except error(cancelled).
+int until_signal(signal_queue& signals, const std::function<void(std::stop_token)>& body);
+
+// Waits until that time, or until a stop is requested.
+void pause_until(std::chrono::steady_clock::time_point then, const std::stop_token& stop);
+
+}  // namespace rowlock::cli
