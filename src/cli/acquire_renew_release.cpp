@@ -203,10 +203,9 @@ int release(const context& global, const release_words& chosen) {
     throw error(errc::invalid_argument, "NAME or --receipt is required; see: rowlock release --help");
   }
   if (!chosen.force && !chosen.ask) {
-    throw error(
-        errc::invalid_argument,
-        "this takes the lock from a holder that may be at work; confirm with --force, or ask the holder with "
-        "--ask");
+    throw error(errc::invalid_argument,
+                "this takes the lock from a holder that may be at work; "
+                "confirm with --force, or ask the holder with --ask");
   }
   admin db{global.connect()};
   if (chosen.ask) return ask(global, db, chosen);

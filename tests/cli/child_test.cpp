@@ -1,6 +1,5 @@
 #include "cli/child.hpp"
 
-
 #include <gtest/gtest.h>
 
 #include <csignal>
