@@ -76,6 +76,38 @@ std::vector<result> semaphore(const plan& plan) {
   return results;
 }
 
+std::vector<result> permits(const plan& plan) {
+  constexpr int rivals = 16;
+  const int beside = plan.threads.value_or(4000);
+  const auto slice = plan.slice.value_or(std::chrono::seconds{2});
+  const auto client = rowlock::connect(plan.url, plan.settings);
+  const auto holder = rowlock::connect(plan.url, plan.settings);
+  // The capacity is stored, so another capacity needs another name.
+  const auto name = [&](int held) { return fmt::format("bench/free/{}/{}", plan.capacity, held); };
+  rowlock::counting_semaphore others{holder, name(beside), plan.capacity + beside};
+  std::vector<rowlock::hold> held;
+  for (int i = 0; i < beside; ++i) held.push_back(others.acquire());
+  rowlock::counting_semaphore full{client, name(beside), plan.capacity + beside};
+  rowlock::counting_semaphore empty{client, name(0), plan.capacity};
+  pair_rates with{{client}};
+  pair_rates without{{client}};
+  in_turn(
+      plan.rounds,
+      [&] { with.measure(rivals, slice, [&](int) { require_released(full.acquire().release()); }); },
+      [&] { without.measure(rivals, slice, [&](int) { require_released(empty.acquire().release()); }); });
+  result one;
+  one.scenario = "permits";
+  one.threads = beside;
+  one.unit = "pairs/s";
+  one.rowlock = with.per_second();
+  one.floor = without.per_second();
+  one.durability = open_floor(plan)->durability();
+  one.details["client_statements_per_pair"] = with.statements_per_pair();
+  one.details["free"] = plan.capacity;
+  one.details["rounds"] = plan.rounds;
+  return {one};
+}
+
 namespace {
 
 // One mutex that threads of all the clients acquire.

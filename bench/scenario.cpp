@@ -13,6 +13,8 @@ const std::vector<scenario>& scenarios() {
        readers},
       {"semaphore", "1 and 16 threads of one process with one semaphore, a permit each",
        "an INSERT and a DELETE of a row, each durable, by as many connections; nobody counts", semaphore},
+      {"permits", "16 threads of one process with one semaphore, of which another client holds 4,000 permits",
+       "the same without those permits", permits},
       {"clients", "2, 4, 8 and 16 clients, a thread each, with one semaphore that never runs out",
        "two updates of one row, the same for all, each durable, by as many connections", clients},
       {"unfair", "8 threads, half of them on each of two clients, with one unfair mutex",

@@ -50,6 +50,9 @@ std::vector<result> all(const plan& plan);
 std::vector<result> readers(const plan& plan);
 // The threads of `readers` take a permit each of one semaphore; against connections that insert and delete a row.
 std::vector<result> semaphore(const plan& plan);
+// 16 threads of one process take a permit each of a semaphore that has 8 (capacity) left, while another client holds
+// 4,000 (threads); against a semaphore that has no more than those 8.
+std::vector<result> permits(const plan& plan);
 // 2, 4, 8 and 16 clients, a thread each, take a permit of one semaphore that never runs out; against as many
 // connections that update one and the same row twice. `of_the_fewest_clients` must not be far below 1.
 std::vector<result> clients(const plan& plan);
