@@ -48,11 +48,15 @@ edit_round::edit_round(worker_context& client, std::size_t count)
 
 void edit_round::add(const edit_item& item) {
   if (requests_.empty() || requests_.back().name != item.name) {
-    requests_.push_back({item.name, item.about, {}, item.needs_data, item.trusts_in_use});
+    requests_.push_back({item.name, item.about, {}, item.needs_data});
+    if (item.trusts_in_use) requests_.back().permits_of.emplace();
   } else {
     requests_.back().about = {};
-    requests_.back().trusts_in_use = false;
   }
+  auto& request = requests_.back();
+  if (!item.trusts_in_use) request.permits_of.reset();
+  if (request.permits_of) request.permits_of->push_back(item.about);
+  request.wanted += item.wanted;
   items_.push_back(item);
 }
 

@@ -23,8 +23,10 @@ struct edit_item {
   lease_id own{};
   const model::lock_definition* acquired{};  // of an acquire; the lock is created if it is missing
   bool needs_data = false;                   // lock_view::data
-  bool trusts_in_use = false;                // see store::edit_request
-  bool may_be_queued = false;                // it withdraws a request, which may stand in the queue
+  // The edit reads no permit but that of `about`, if all items of the name allow it (store::edit_request::permits_of).
+  bool trusts_in_use = false;
+  std::int64_t wanted = 0;     // see store::edit_request
+  bool may_be_queued = false;  // it withdraws a request, which may stand in the queue
   intent why = intent::use;
 };
 

@@ -85,6 +85,7 @@ microseconds lock_state::takeover_in() const {
   };
   if (row_.lease) consider(holder_);
   for (const auto& entry : permits_) consider(entry.lease);
+  if (const auto unread = view_.unread_takeover_in) first = std::min(*unread, first.value_or(*unread));
   if (!row_.lease && !living_.empty()) consider(living_.front().lease);
   return first.value_or(microseconds{0});
 }

@@ -30,7 +30,7 @@ struct outcome {
     mismatch,  // the stored lock differs, see `stored`
     expired,   // kill these `leases` first, which are expired or too long, then retry
     foreign,   // this server is not the recorded one: record its state, then retry
-    again,     // dead waiters were removed: retry
+    again,     // dead waiters were removed, or a permit that was not read may be dead: retry
     broken,    // of a barrier: another member of its generation has died or given up
     overrun,  // of a latch: it counts down by more than what `remaining` says; of a capacity: it leaves its bounds
     in_doubt,  // of a latch: an earlier try may have counted before a reset

@@ -63,7 +63,13 @@ store::lease_record slow_path::explicit_lease(lease_id id, std::chrono::millisec
   return context_.process.lease(id, own ? own->id() : id, ttl);
 }
 
-decision slow_path::decide(const request& item, const store::lock_view& view, bool is_joined) const {
+decision slow_path::decide(request& item, const store::lock_view& view, bool is_joined) const {
+  if (view.unread_takeover_in && *view.unread_takeover_in <= 0us) {
+    item.reads_all = true;
+    decision made;
+    made.outcome.result = what::again;
+    return made;
+  }
   const std::chrono::microseconds skew = context_.skew();
   if (item.moving_to_record) return decide_move(view, item.acquire->hold, *item.moving_to_record);
   if (item.acquire) {
@@ -95,25 +101,30 @@ decision slow_path::decide(const request& item, const store::lock_view& view, bo
   return made;
 }
 
-// Whether it needs to know of no other hold than its own. What it frees goes to the waiters that fit by in_use, which
-// also counts the dead; the sweep and the waiters' polls find those.
-bool slow_path::is_plain_release(const release_operation& operation) const {
-  const bool known = operation.mode == model::lock_mode::exclusive || model::is_shareable(operation.kind);
-  return operation.frees_a_hold() && known && !context_.recorded.contains(operation.name);
+// Whether it needs to know of no other permit than its own. What it frees goes to the waiters that fit by in_use, which
+// also counts the dead; the sweep and the waiters' polls find those. What it wants it gets if there is room by in_use.
+// Otherwise the view says whether one who is in its way may be dead, and then it is decided again with all permits.
+bool slow_path::trusts_in_use(const request& item) const {
+  if (item.reads_all || context_.recorded.contains(item.name())) return false;
+  if (item.acquire) return item.moving_to_record || item.acquire->joins();
+  return item.release->purpose == release_operation::aim::release && model::is_shareable(item.release->kind);
 }
 
 edit_item slow_path::asked(const request& item) const {
   if (item.acquire) {
     const auto& operation = *item.acquire;
+    const auto weight = operation.everything ? operation.definition.capacity : operation.weight;
     return {.name = item.name(),
             .about = operation.hold,
             .own = operation.lease->id(),
-            .acquired = &operation.definition};
+            .acquired = &operation.definition,
+            .trusts_in_use = trusts_in_use(item),
+            .wanted = item.moving_to_record ? 0 : weight};
   }
   const auto& operation = *item.release;
   return {.name = item.name(),
           .about = operation.hold,
-          .trusts_in_use = is_plain_release(operation),
+          .trusts_in_use = trusts_in_use(item),
           .may_be_queued = operation.may_be_queued(),
           .why = operation.purpose == release_operation::aim::force ? intent::force : intent::use};
 }

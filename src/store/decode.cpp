@@ -72,7 +72,7 @@ std::optional<model::lease_view> read_living(const rows& row) {
 }
 
 // Values of the column `part`.
-enum class part : std::int64_t { lock, queue, own, permit };
+enum class part : std::int64_t { lock, queue, own, permit, sum };
 
 }  // namespace
 
@@ -239,6 +239,7 @@ void edit_reader::read(const rows& row, std::size_t at) {
     case part::queue: view.add_waiter(read_waiter(row), read_living(row)); break;
     case part::own: view.own = read_waiter(row); break;
     case part::permit: read_permit(row, at); break;
+    case part::sum: read_sum(row, at); break;
   }
 }
 
@@ -249,6 +250,14 @@ void edit_reader::read_permit(const rows& row, std::size_t at) {
                           .lease = read_living(row),
                           .guarded = !row.boolean("replaceable")});
   view.unread_weight = std::max<std::int64_t>(view.unread_weight - row.integer("weight"), 0);
+}
+
+// Comes after the permits that are read.
+void edit_reader::read_sum(const rows& row, std::size_t at) {
+  auto& view = views[at];
+  view.unread_weight = row.integer("weight");
+  for (const auto& entry : view.permits) view.unread_weight -= entry.permit.weight;
+  view.unread_takeover_in = row.microseconds("expires_us");
 }
 
 void edit_reader::read_lock(const rows& row, std::size_t at) {
@@ -262,11 +271,11 @@ void edit_reader::read_lock(const rows& row, std::size_t at) {
   view.epoch_floor = row.integer("epoch_floor");
   view.is_recorded_server = row.boolean("is_recorded_server");
   // The lock's row comes before its permits. Beside an exclusive holder there are none.
-  if (requests_[at].trusts_in_use && !view.row.lease) view.unread_weight = view.row.in_use;
+  if (requests_[at].permits_of && !view.row.lease) view.unread_weight = view.row.in_use;
 }
 
-bool edit_reader::all_trust_in_use() const {
-  return std::ranges::all_of(requests_, &edit_request::trusts_in_use);
+bool edit_reader::reads_all_permits() const {
+  return std::ranges::any_of(requests_, [](const auto& one) { return !one.permits_of; });
 }
 
 void edit_reader::read_data(rows&& from, std::size_t at) {

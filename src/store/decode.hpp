@@ -55,8 +55,8 @@ class edit_reader {
   ROWLOCK_FOR_STORES void read(const rows& row, std::size_t at);
   // All rows, with the requests' positions in the column n.
   ROWLOCK_FOR_STORES void read(rows&& from);
-  // Whether no request needs another permit than that of its own hold.
-  ROWLOCK_FOR_STORES bool all_trust_in_use() const;
+  // Whether a request needs all permits of its lock.
+  ROWLOCK_FOR_STORES bool reads_all_permits() const;
   // Whether request `at` has asked for its hold's data, once the lock was read; and the row of edit_read_data.
   ROWLOCK_FOR_STORES bool needs_data(std::size_t at) const;
   ROWLOCK_FOR_STORES void read_data(rows&& from, std::size_t at);
@@ -67,6 +67,7 @@ class edit_reader {
  private:
   void read_lock(const rows& row, std::size_t at);
   void read_permit(const rows& row, std::size_t at);
+  void read_sum(const rows& row, std::size_t at);
 
   std::span<const edit_request> requests_;
 };

@@ -119,14 +119,17 @@ struct lock_view {
   // may be granted, and guarded permits stay. The queue may change, and permits may be added or removed.
   bool replaceable = true;
   std::optional<model::lease_view> holder;  // of row.lease; empty: free, or the holder is dead
-  std::vector<permit_view> permits;         // all of them, dead ones too; or see edit_request::trusts_in_use
-  std::int64_t unread_weight = 0;           // of the permits that were not read
-  std::vector<waiter_view> queue;           // the first queue_window rows in ticket order, dead ones too
-  bool queue_complete = true;               // no row stands behind those
-  std::optional<model::waiter> own;         // the queue row of edit_request::about, at any place
-  std::optional<std::string> data;          // as stored with the hold edit_request::about, if asked for
-  token epoch_floor = 0;                    // the smallest token that may be granted now, read under the row
-  bool is_recorded_server = true;           // its identity is the recorded one; else nothing may be granted
+  std::vector<permit_view> permits;  // all of them, dead ones too; or those of edit_request::permits_of
+  std::int64_t unread_weight = 0;    // of the permits that were not read
+  // How long until the first lease of the permits that were not read may be killed. Zero or less: one of them is dead or
+  // expired, or its lease is too long, so an edit that reads all permits must decide. Empty: see needs_sum().
+  std::optional<std::chrono::microseconds> unread_takeover_in;
+  std::vector<waiter_view> queue;    // the first queue_window rows in ticket order, dead ones too
+  bool queue_complete = true;        // no row stands behind those
+  std::optional<model::waiter> own;  // the queue row of edit_request::about, at any place
+  std::optional<std::string> data;   // as stored with the hold edit_request::about, if asked for
+  token epoch_floor = 0;             // the smallest token that may be granted now, read under the row
+  bool is_recorded_server = true;    // its identity is the recorded one; else nothing may be granted
 
   // Adds the next row of the queue, as far as the window reaches.
   void add_waiter(const model::waiter& waiter, const std::optional<model::lease_view>& lease);
@@ -202,8 +205,18 @@ struct edit_request {
   hold_id about;                                        // nil: about no single hold
   std::function<lock_change(const lock_view&)> decide;  // called at most once; must not throw, wait or do I/O
   bool with_data = false;                               // reads lock_view::data, which costs a statement
-  bool trusts_in_use = false;  // reads only the permit of `about`, and in_use, which may count the dead
+  // Reads the permits of these holds alone, and trusts in_use, which may count the dead. Empty: reads all permits.
+  std::optional<std::vector<hold_id>> permits_of{};
+  // With permits_of: how much of the capacity the decision may grant to new requests.
+  std::int64_t wanted = 0;
 };
+
+// Whether an edit that does not read all permits reads the sum of them: somebody may have to wait, and then it matters
+// whether a holder is dead, and when the first one may be killed.
+inline bool needs_sum(const edit_request& request, const model::lock_row& row) {
+  return request.permits_of && request.wanted > 0 && !row.lease && row.in_use > 0 &&
+         (row.has_queue || row.in_use + request.wanted > row.capacity);
+}
 
 enum class edit_result : std::uint8_t {
   committed,  // decide was called and its change, if any, is committed

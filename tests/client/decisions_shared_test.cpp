@@ -20,12 +20,23 @@ class decisions_shared_test : public testing::TestWithParam<unsigned> {
 
   bool counted() const { return GetParam() % 2 == 0; }
 
-  // Decides until the request is settled, and after each decision does what a worker would do.
+  // Decides until the request is settled, and after each decision does what a worker would do. wanted: as in an
+  // edit_request that does not read all permits; empty: it reads all.
   what settle(const party& who, const std::function<decision(const store::lock_view&)>& decide,
-              bool trusts_in_use = false) {
+              std::optional<std::int64_t> wanted = {}) {
+    store::edit_request asked{"a", who.hold, {}};
+    if (wanted) {
+      asked.permits_of = {who.hold};
+      asked.wanted = *wanted;
+    }
     for (int round = 0; round < 200; ++round) {
       auto waited = lock.living();
-      const decision made = decide(lock.view(who.hold, trusts_in_use));
+      const auto read = lock.view(asked);
+      if (read.unread_takeover_in && *read.unread_takeover_in <= 0us) {
+        asked.permits_of.reset();
+        continue;
+      }
+      const decision made = decide(read);
       lock.apply(made.change);
       if (testing::Test::HasFatalFailure()) return what::busy;
       std::vector<hold_id> next;
@@ -79,16 +90,19 @@ TEST_P(decisions_shared_test, keep_the_capacity_tokens_and_order_and_leave_nobod
     }
     const auto thrown = random() % 100;
     if (thrown < 45) {
-      const auto result = settle(who, [&](const auto& view) { return ask(view, who, thrown < 35); });
+      const auto wanted = who.mode == lock_mode::exclusive ? lock.row().capacity : who.weight;
+      const bool trusts = !lock.queued(who) && thrown % 2 == 0;
+      const auto result = settle(
+          who, [&](const auto& view) { return ask(view, who, thrown < 35); },
+          trusts ? std::optional{wanted} : std::nullopt);
       // A request may enter a queue that is longer than what was read. The sweep after it may grant the request.
       ASSERT_EQ(result == what::granted || result == what::queued, lock.holds(who) || lock.queued(who));
       ASSERT_TRUE(result != what::granted || lock.holds(who));
     } else if (thrown < 78) {
-      // To release a hold, the decision need not know other holds; to leave the queue, it must see all of them.
-      const bool trusts = lock.holds(who) && thrown % 2 == 0;
+      const bool trusts = thrown % 2 == 0;
       settle(
           who, [&](const auto& view) { return client_layer::decide_release(view, {who.hold}, no_skew); },
-          trusts);
+          trusts ? std::optional{std::int64_t{0}} : std::nullopt);
       ASSERT_FALSE(lock.holds(who));
       ASSERT_FALSE(lock.queued(who));
       lock.kill(who.lease);

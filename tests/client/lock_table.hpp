@@ -25,18 +25,21 @@ class lock_table {
     row_.capacity = capacity;
   }
 
-  // trusts: the value of edit_request::trusts_in_use.
-  store::lock_view view(const hold_id& about, bool trusts = false) const {
+  store::lock_view view(const hold_id& about) const { return view(store::edit_request{"a", about, {}}); }
+  store::lock_view view(const store::edit_request& asked) const {
     store::lock_view read;
+    const auto& about = asked.about;
+    const auto& known = asked.permits_of;
     read.row = row_;
     if (row_.lease) read.holder = lease(*row_.lease);
     for (const auto& [hold, permit] : permits_) {
-      if (!trusts || hold == about) {
+      if (!known || std::find(known->begin(), known->end(), hold) != known->end()) {
         read.permits.push_back({permit, lease(permit.lease)});
       } else {
         read.unread_weight += permit.weight;
       }
     }
+    if (store::needs_sum(asked, row_)) read.unread_takeover_in = first_takeover();
     for (const auto& [ticket, waiter] : queue_) {
       if (waiter.hold == about) read.own = waiter;
       if (read.queue.size() < window_) read.queue.push_back({waiter, lease(waiter.lease)});
@@ -105,6 +108,14 @@ class lock_table {
   const model::lock_row& row() const { return row_; }
 
  private:
+  std::chrono::microseconds first_takeover() const {
+    auto first = std::chrono::microseconds::max();
+    for (const auto& [hold, permit] : permits_) {
+      const auto held = lease(permit.lease);
+      first = std::min(first, held ? held->expires_in : 0us);
+    }
+    return permits_.empty() ? 0us : first;
+  }
   void note_grant(model::token token) {
     ASSERT_GT(token, last_grant_) << "I2";
     last_grant_ = token;

@@ -147,7 +147,7 @@ TEST_P(joined_requests_test, writes_together_what_each_would_have_written_alone)
   for (int step = 0; step < 500; ++step) {
     SCOPED_TRACE(step);
     std::shuffle(parties.begin(), parties.end(), random);
-    const auto read = together.view({});
+    const auto read = together.view(hold_id{});
     sequential_edit lock{read, 30s};
     for (std::size_t i = 0, requests = 1 + random() % 6; i < requests; ++i) {
       auto& who = parties[i];

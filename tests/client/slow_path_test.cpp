@@ -31,6 +31,18 @@ class slow_path_test : public parts_test {
     (slow.add(operations), ...);
     slow.decide_all();
   }
+  // A rival holds so many permits of the semaphore "s".
+  rival permits_of_rival(int count, std::int64_t capacity) {
+    const rival other = rival_with_lease();
+    side->create(std::vector<model::lock_definition>{{"s", model::lock_kind::semaphore, capacity}});
+    for (int i = 0; i < count; ++i) {
+      const std::vector<store::acquire_item> wanted{{"s", model::lock_kind::semaphore, capacity, other.lease,
+                                                     model::hold_id::random(), true, model::lock_mode::shared,
+                                                     1}};
+      EXPECT_EQ(side->acquire(wanted).size(), 1U);
+    }
+    return other;
+  }
   int edits() const { return faults->count("edit"); }
 
   client_layer::slow_path slow{parts(), slot};
@@ -71,6 +83,63 @@ TEST_F(slow_path_test, decides_requests_for_one_name_in_the_order_in_which_they_
   EXPECT_FALSE(all[2]->answer.is_complete());
   EXPECT_THAT(queue_of("s"), ElementsAre(all[2]->hold));
   EXPECT_EQ(engine->waiters().take(all[2]->hold), all[2]);
+}
+
+TEST_F(slow_path_test, requests_for_permits_read_those_of_nobody_else) {
+  permits_of_rival(96, 100);
+  const auto first = prepared(asks_to_share("s", 100));
+  const auto second = prepared(asks_to_share("s", 100));
+  decide(first, second);
+  const auto one = hold_of(first);
+  const auto other = hold_of(second);
+  ASSERT_TRUE(one && other);
+  const auto large = prepared(asks_to_share("s", 100));
+  large->weight = 3;
+  const auto behind = prepared(asks_to_share("s", 100));
+  decide(large, behind);
+  EXPECT_THAT(queue_of("s"), ElementsAre(large->hold, behind->hold));
+  EXPECT_EQ(server->permits_read(), 0U);
+  EXPECT_EQ(edits(), 2);
+  EXPECT_EQ(engine->waiters().next_takeover(), time.now() + 30s) << "the rival's lease may be killed";
+  const auto left = leaves(one);
+  const auto last = leaves(other);
+  decide(left, last);
+  EXPECT_EQ(result_of(left), release_result::released);
+  EXPECT_EQ(result_of(last), release_result::released);
+  EXPECT_EQ(server->permits_read(), 2U) << "only those that are released";
+  EXPECT_EQ(edits(), 3);
+  EXPECT_THAT(queue_of("s"), IsEmpty());
+  EXPECT_EQ(server->snapshot().permits.at("s").size(), 98U);
+}
+
+TEST_F(slow_path_test, requests_that_find_no_room_free_the_permits_of_the_dead) {
+  const auto rival = permits_of_rival(5, 5);
+  const auto first = prepared(asks_to_share("s"));
+  const auto second = prepared(asks_to_share("s"));
+  side->end(std::vector{rival.lease});
+  decide(first, second);
+  EXPECT_TRUE(hold_of(first) && hold_of(second));
+  EXPECT_EQ(edits(), 2);
+  EXPECT_EQ(server->snapshot().locks.at("s").row.in_use, 2);
+}
+
+TEST_F(slow_path_test, a_request_that_finds_no_room_has_an_expired_holder_of_a_permit_killed) {
+  const auto rival = permits_of_rival(5, 5);
+  server->expire(rival.lease);
+  const auto asked = prepared(asks_to_share("s"));
+  decide(asked);
+  EXPECT_TRUE(hold_of(asked));
+  EXPECT_FALSE(server->snapshot().leases.contains(rival.lease));
+}
+
+TEST_F(slow_path_test, a_request_for_all_that_is_free_takes_what_the_dead_had) {
+  const auto rival = permits_of_rival(2, 5);
+  side->end(std::vector{rival.lease});
+  const auto asked = prepared(asks_to_share("s"));
+  asked->everything = true;
+  decide(asked);
+  ASSERT_TRUE(hold_of(asked));
+  EXPECT_EQ(asked->weight, 5);
 }
 
 TEST_F(slow_path_test, has_an_expired_holder_killed_and_then_grants) {

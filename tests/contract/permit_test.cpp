@@ -43,6 +43,18 @@ class permit_test : public contract_test {
       return change;
     });
   }
+  store::lock_view trusting_view(const std::string& name, std::vector<hold_id> permits_of,
+                                 std::int64_t wanted) {
+    store::lock_view seen;
+    store::edit_request asked{name, {}, [&](const store::lock_view& now) {
+                                seen = now;
+                                return store::lock_change{};
+                              }};
+    asked.permits_of = std::move(permits_of);
+    asked.wanted = wanted;
+    EXPECT_THAT(a->edit({&asked, 1}), ElementsAre(edit_result::committed));
+    return seen;
+  }
   claim queued_to_share(const std::string& name, std::int64_t weight) {
     claim made{name, new_lease()};
     edit(name, [&](const store::lock_view& now) {
@@ -71,7 +83,7 @@ TEST_P(permit_test, an_edit_sees_the_kind_the_capacity_and_the_fairness) {
   EXPECT_EQ(other.delay, 0s);
 }
 
-TEST_P(permit_test, an_edit_that_trusts_in_use_reads_only_the_permit_that_it_is_about) {
+TEST_P(permit_test, an_edit_that_trusts_in_use_reads_only_the_permits_that_it_names) {
   create_semaphore("a", 100);
   const auto mine = shared("a", 2);
   const auto dead = shared("a", 4);
@@ -86,7 +98,7 @@ TEST_P(permit_test, an_edit_that_trusts_in_use_reads_only_the_permit_that_it_is_
                               change.remove_permits.push_back(mine.hold);
                               return change;
                             }};
-  asked.trusts_in_use = true;
+  asked.permits_of = {mine.hold};
   ASSERT_THAT(a->edit({&asked, 1}), ElementsAre(edit_result::committed));
   ASSERT_EQ(seen.permits.size(), 1U);
   EXPECT_EQ(seen.permits[0].permit.hold, mine.hold);
@@ -97,6 +109,88 @@ TEST_P(permit_test, an_edit_that_trusts_in_use_reads_only_the_permit_that_it_is_
   EXPECT_EQ(left.row.in_use, 24);
   EXPECT_EQ(left.permits.size(), 21U);
   EXPECT_EQ(left.unread_weight, 0);
+}
+
+TEST_P(permit_test, an_edit_that_finds_no_room_learns_when_a_lease_of_other_permits_may_be_killed) {
+  create_semaphore("a");
+  const auto mine = shared("a", 2);
+  const auto other = shared("a", 3);
+  const auto third = shared("a", 1);
+  const auto wants = [&](std::int64_t wanted) { return trusting_view("a", {mine.hold}, wanted); };
+  EXPECT_EQ(wants(4).unread_takeover_in, std::nullopt) << "there is room";
+  EXPECT_EQ(wants(0).unread_takeover_in, std::nullopt);
+  create_semaphore("free");
+  EXPECT_EQ(trusting_view("free", {}, 11).unread_takeover_in, std::nullopt) << "nobody has a permit";
+  const auto full = wants(5);
+  EXPECT_EQ(full.permits.size(), 1U);
+  EXPECT_EQ(full.unread_weight, 4);
+  ASSERT_TRUE(full.unread_takeover_in);
+  EXPECT_GT(*full.unread_takeover_in, 20s);
+  EXPECT_LE(*full.unread_takeover_in, 30s);
+  fixture().expire(third.lease);
+  EXPECT_LT(*wants(5).unread_takeover_in, 0s);
+  end(third.lease);
+  EXPECT_EQ(*wants(5).unread_takeover_in, 0s) << "one of them is dead";
+  EXPECT_EQ(wants(5).unread_weight, 4) << "that permit is still there";
+}
+
+TEST_P(permit_test,
+       an_edit_that_somebody_waits_before_learns_when_a_lease_may_be_killed_though_there_is_room) {
+  create_semaphore("a");
+  const auto held = shared("a", 3);
+  queued_to_share("a", 9);
+  const auto seen = trusting_view("a", {}, 1);
+  EXPECT_EQ(seen.unread_weight, 3);
+  EXPECT_EQ(seen.queue.size(), 1U);
+  ASSERT_TRUE(seen.unread_takeover_in);
+  EXPECT_GT(*seen.unread_takeover_in, 20s);
+}
+
+TEST_P(permit_test, an_edit_learns_nothing_of_other_permits_beside_an_exclusive_holder) {
+  create("m");
+  held("m");
+  const auto seen = trusting_view("m", {hold_id::random()}, 1);
+  EXPECT_EQ(seen.unread_takeover_in, std::nullopt);
+  EXPECT_EQ(seen.unread_weight, 0);
+}
+
+TEST_P(permit_test, one_edit_reads_all_permits_of_one_lock_and_some_of_another) {
+  create_semaphore("a");
+  create_semaphore("b");
+  create_semaphore("c");
+  const auto all = shared("a", 2);
+  const auto also = shared("a", 3);
+  const auto some = shared("b", 4);
+  const auto more = shared("b", 1);
+  const auto unread = shared("b", 5);
+  const auto other = shared("c", 6);
+  std::vector<store::lock_view> seen(3);
+  std::vector<store::edit_request> asked;
+  for (const std::string name : {"a", "b", "c"}) {
+    asked.push_back({name, {}, [&seen, at = asked.size()](const store::lock_view& now) {
+                       seen[at] = now;
+                       return store::lock_change{};
+                     }});
+  }
+  asked[1].permits_of = {some.hold, more.hold, hold_id::random()};
+  asked[1].wanted = 1;
+  asked[2].permits_of.emplace();
+  asked[2].wanted = 5;
+  a->edit(asked);
+  const auto holds = [](const store::lock_view& view) {
+    std::vector<hold_id> found;
+    for (const auto& entry : view.permits) found.push_back(entry.permit.hold);
+    return found;
+  };
+  EXPECT_THAT(holds(seen[0]), ElementsAre(all.hold, also.hold));
+  EXPECT_EQ(seen[0].unread_weight, 0);
+  EXPECT_EQ(seen[0].unread_takeover_in, std::nullopt);
+  EXPECT_THAT(holds(seen[1]), ElementsAre(some.hold, more.hold));
+  EXPECT_EQ(seen[1].unread_weight, 5);
+  EXPECT_TRUE(seen[1].unread_takeover_in);
+  EXPECT_THAT(holds(seen[2]), IsEmpty());
+  EXPECT_EQ(seen[2].unread_weight, 6);
+  EXPECT_TRUE(seen[2].unread_takeover_in);
 }
 
 TEST_P(permit_test, an_edit_replaces_a_permit_by_a_smaller_one) {

@@ -171,6 +171,8 @@ class memory_server : public std::enable_shared_from_this<memory_server> {
 
   // How many holds all calls of find() have looked for.
   std::size_t asked_about() const noexcept { return asked_about_.load(); }
+  // How many permits all edits have read.
+  std::size_t permits_read() const noexcept { return permits_read_.load(); }
   // The number of open connections.
   std::size_t sessions() const;
   // A copy of all tables, for tests that look at rows.
@@ -231,6 +233,7 @@ class memory_server : public std::enable_shared_from_this<memory_server> {
   std::uint64_t next_backend_ = 1;
   std::size_t next_node_ = 0;
   std::atomic<std::size_t> asked_about_{0};
+  std::atomic<std::size_t> permits_read_{0};
 };
 
 }  // namespace rowlock::store

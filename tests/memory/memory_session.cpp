@@ -390,6 +390,7 @@ std::vector<edit_result> memory_session::edit_together(std::span<const edit_requ
           results[i] = edit_result::skipped;
         } else {
           views[i] = view_of(transaction, requests[i]);
+          server_->permits_read_ += views[i].permits.size();
         }
       }
       const auto changes = decide(results, views);

@@ -27,6 +27,18 @@ std::vector<const memory_permit*> permits_of(const memory_transaction& transacti
   return result;
 }
 
+// As lock_view::unread_takeover_in.
+std::chrono::microseconds first_takeover_of(const memory_transaction& transaction, const std::string& name) {
+  std::optional<timestamp> first;
+  for (const auto* held : permits_of(transaction, name)) {
+    const memory_lease* lease = transaction.tables.find_lease(held->permit.lease);
+    const auto ends_in = lease ? lease->expires_at - transaction.now : 0us;
+    const auto due = lease && ends_in > lease->record.ttl ? 0us : ends_in;
+    if (!first || due < *first) first = due;
+  }
+  return first.value_or(0us);
+}
+
 }  // namespace
 
 database_state world_of(const memory_transaction& transaction) {
@@ -52,7 +64,7 @@ lock_view view_of(const memory_transaction& transaction, const edit_request& req
   view.replaceable = !transaction.guards.contains(request.name);
   if (view.row.lease) view.holder = view_of_lease(transaction, *view.row.lease);
   for (const auto* held : permits_of(transaction, request.name)) {
-    if (request.trusts_in_use && held->permit.hold != request.about) {
+    if (request.permits_of && std::ranges::count(*request.permits_of, held->permit.hold) == 0) {
       view.unread_weight += held->permit.weight;
       continue;
     }
@@ -60,6 +72,7 @@ lock_view view_of(const memory_transaction& transaction, const edit_request& req
                             transaction.is_guarded(request.name, held->permit.hold)});
     if (request.with_data && held->permit.hold == request.about) view.data = held->data;
   }
+  if (needs_sum(request, view.row)) view.unread_takeover_in = first_takeover_of(transaction, request.name);
   if (const auto queue = transaction.tables.queues.find(request.name);
       queue != transaction.tables.queues.end()) {
     for (const auto& [ticket, waiter] : queue->second) {

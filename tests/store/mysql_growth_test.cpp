@@ -51,7 +51,7 @@ class mysql_growth_test : public mysql_test {
                                 change.remove_permits.push_back(held);
                                 return change;
                               }};
-    asked.trusts_in_use = trusts_in_use;
+    if (trusts_in_use) asked.permits_of = {held};
     const auto before = rows_read();
     EXPECT_EQ(session_->edit({&asked, 1}).at(0), store::edit_result::committed);
     return rows_read() - before;

@@ -216,15 +216,16 @@ TEST_F(postgres_growth_test, reads_a_queue_from_its_head_on) {
 
 // An edit reads only a limited part of the queue.
 TEST_F(postgres_growth_test, a_release_meets_few_rows_however_many_permits_are_held) {
-  const std::vector<std::string> one{"'{s}'", "'{30000000-0000-0000-0000-000000000500}'"};
-  for (const std::string name : {"edit_read", "edit_read_trusting"}) {
-    side_->run("PREPARE " + name + " AS " + postgres_query(name, options_.prefix));
-    run_in_transaction("EXPLAIN EXECUTE " + name + parameters(one, true), "{}");
-  }
+  const std::string hold = "30000000-0000-0000-0000-000000000500";
+  const auto reads = [&](const std::string& permits_of) {
+    return std::vector<std::string>{"'{s}'", "'{" + hold + "}'", permits_of, "'{0}'"};
+  };
+  side_->run("PREPARE edit_read AS " + postgres_query("edit_read", options_.prefix));
+  run_in_transaction("EXPLAIN EXECUTE edit_read" + parameters(reads("'{NULL}'"), true), "{}");
   fill();
-  const auto met = rows_met("edit_read_trusting", one);
+  const auto met = rows_met("edit_read", reads("'{\"{" + hold + "}\"}'"));
   EXPECT_LT(met, many) << plan_;
-  EXPECT_GT(rows_met("edit_read", one), met + many) << plan_;
+  EXPECT_GT(rows_met("edit_read", reads("'{NULL}'")), met + many) << plan_;
 }
 
 TEST_F(postgres_growth_test, meets_few_rows_for_each_that_it_is_about) {
@@ -239,11 +240,16 @@ TEST_F(postgres_growth_test, meets_few_rows_for_each_that_it_is_about) {
       {"find", {all("'s'::text"), waiters}},
       {"find", {all("'s'::text"), holders}},
       {"find_one", {"'m'", "'20000000-0000-0000-0000-000000000500'"}},
-      {"edit_read", {"'{m}'", "'{20000000-0000-0000-0000-000000000500}'"}},
+      {"edit_read", {"'{m}'", "'{20000000-0000-0000-0000-000000000500}'", "'{NULL}'", "'{0}'"}},
       {"edit_read",
-       {"'{m,s}'", "'{20000000-0000-0000-0000-000000000500,20000000-0000-0000-0000-000000000500}'"}},
+       {"'{m,s}'", "'{20000000-0000-0000-0000-000000000500,20000000-0000-0000-0000-000000000500}'",
+        "'{NULL,NULL}'", "'{0,0}'"}},
+      {"edit_read",
+       {"'{s}'", "'{NULL}'",
+        "(SELECT array[array_agg(" + id(3) + ")::text] FROM generate_series(1, " + std::to_string(many) +
+            ") AS i)",
+        "'{1}'"}},
       {"edit_guard_permit", {"'{30000000-0000-0000-0000-000000000500}'"}},
-      {"edit_read_trusting", {"'{s}'", "'{30000000-0000-0000-0000-000000000500}'"}},
       {"edit_read_data", {"'s'", "'30000000-0000-0000-0000-000000000500'"}},
       {"edit_write_data", {"'s'", "'30000000-0000-0000-0000-000000000500'", "'x'"}},
       {"edit_dequeue", {all("'m'::text"), waiters}},

@@ -27,6 +27,7 @@ class sqlite_growth_test : public sqlite_test {
 TEST_F(sqlite_growth_test, a_release_looks_up_one_permit_however_many_are_held) {
   EXPECT_NE(way_to("p", "edit_read_permit").find("(name=? AND hold_id=?)"), std::string::npos);
   EXPECT_EQ(way_to("p", "edit_read_permits").find("hold_id=?"), std::string::npos);
+  EXPECT_NE(way_to("p", "edit_read_sum").find("(name=?)"), std::string::npos);
 }
 
 }  // namespace

@@ -69,12 +69,17 @@ mysql_values lease_values(const lease_record& made) {
 
 std::vector<edit_result> mysql_edit::run(const joint_decision& decide) {
   mysql_json batch;
-  for (const auto& one : requests_) batch.add(one.name, one.about);
+  mysql_json holds;
+  for (std::size_t at = 0; at < requests_.size(); ++at) {
+    const auto& one = requests_[at];
+    batch.add(one.name, one.about, one.permits_of ? 0 : 1, one.wanted);
+    for (const auto& hold : one.permits_of.value_or(std::vector<hold_id>{}))
+      holds.add(at + 1, one.name, hold);
+  }
   const auto asked = batch.str();
   mysql_transaction transaction{connection_, "edit"};
-  const mysql_statement first[] = {
-      {"edit_take", {{"asked", asked}}},
-      {found_.all_trust_in_use() ? "edit_read_trusting" : "edit_read", {{"asked", asked}, identity_}}};
+  const mysql_statement first[] = {{"edit_take", {{"asked", asked}}},
+                                   {"edit_read", {{"asked", asked}, {"holds", holds}, identity_}}};
   read(transaction.read(first));
   const auto changes = decide(found_.results, found_.views);
   edit_statements writes;
@@ -92,8 +97,9 @@ void mysql_edit::read(mysql_rows&& locks) {
   for (std::size_t at = 0; at < requests_.size(); ++at) {
     if (found_.views[at].row.has_queue) read_queue(at);
     if (!found_.needs_data(at)) continue;
-    const auto& [name, about, decide, with_data, trusts_in_use] = requests_[at];
-    found_.read_data(connection_.read("edit_read_data", {mysql_text("name", name), {"hold", about}}), at);
+    const auto& one = requests_[at];
+    found_.read_data(connection_.read("edit_read_data", {mysql_text("name", one.name), {"hold", one.about}}),
+                     at);
   }
   read_guards();
 }
@@ -108,17 +114,31 @@ void mysql_edit::read_queue(std::size_t at) {
 
 // The guard of a permit locks only that permit. Nobody can guard a permit of a latch or a barrier.
 void mysql_edit::read_guards() {
-  mysql_json asked;
-  std::vector<std::size_t> places;
+  mysql_json all;
+  mysql_json known;
+  std::vector<std::size_t> places_of_all;
+  std::vector<std::size_t> places_of_known;
   for (std::size_t at = 0; at < requests_.size(); ++at) {
     const auto& view = found_.views[at];
     if (view.permits.empty() || model::is_rendezvous(view.row.kind)) continue;
-    asked.add(requests_[at].name, requests_[at].about);
-    places.push_back(at);
+    if (!requests_[at].permits_of) {
+      all.add(requests_[at].name, hold_id{});
+      places_of_all.push_back(at);
+      continue;
+    }
+    for (const auto& entry : view.permits) {
+      known.add(requests_[at].name, entry.permit.hold);
+      places_of_known.push_back(at);
+    }
   }
+  note_guards("edit_guard_permits", all, places_of_all);
+  note_guards("edit_guard_permit", known, places_of_known);
+}
+
+void mysql_edit::note_guards(const std::string& statement, const mysql_json& asked,
+                             const std::vector<std::size_t>& places) {
   if (places.empty()) return;
   std::set<std::pair<std::size_t, hold_id>> loose;
-  const std::string statement = found_.all_trust_in_use() ? "edit_guard_permit" : "edit_guard_permits";
   for (auto rows = connection_.read(statement, {{"asked", asked}}); rows.next();) {
     loose.emplace(places.at(static_cast<std::size_t>(rows.integer("n")) - 1), rows.id<hold_id>("hold_id"));
   }

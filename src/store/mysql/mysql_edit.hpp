@@ -3,6 +3,7 @@
 
 #include "store/decode.hpp"
 #include "store/mysql/mysql_connection.hpp"
+#include "store/mysql/mysql_json.hpp"
 #include "store/store.hpp"
 
 #include <span>
@@ -26,6 +27,9 @@ class mysql_edit {
   void read(mysql_rows&& locks);
   void read_queue(std::size_t at);
   void read_guards();
+  // asked: of names or permits; places: of their requests.
+  void note_guards(const std::string& statement, const mysql_json& asked,
+                   const std::vector<std::size_t>& places);
 
   mysql_connection& connection_;
   const mysql_value identity_;

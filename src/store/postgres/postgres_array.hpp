@@ -65,8 +65,9 @@ class postgres_array {
   }
   template <class Value>
   void add(const std::optional<Value>& value) {
+    if (value) return add(*value);
     next();
-    text_ += value ? postgres_text(*value) : "NULL";
+    text_ += "NULL";
   }
 
   bool empty() const noexcept { return text_.size() == 1; }

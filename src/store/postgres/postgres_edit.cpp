@@ -90,22 +90,32 @@ std::vector<edit_result> postgres_edit::run(const joint_decision& decide) {
 }
 
 void postgres_edit::read() {
-  postgres_batch<2> asked;
+  postgres_batch<4> asked;
+  postgres_array holds;
   for (const auto& one : requests_) {
-    asked.add(one.name, one.about.is_nil() ? std::optional<hold_id>{} : one.about);
+    std::optional<std::string> permits_of;
+    if (one.permits_of) {
+      postgres_array known;
+      for (const auto& hold : *one.permits_of) {
+        known.add(hold);
+        holds.add(hold);
+      }
+      permits_of = known.to_string();
+    }
+    asked.add(one.name, one.about.is_nil() ? std::optional<hold_id>{} : one.about, permits_of, one.wanted);
   }
-  const bool trusts = found_.all_trust_in_use();
   const auto script = connection_.begin() + connection_.execute("edit_take", asked.columns()[0]) +
                       connection_.execute("edit_guard") +
-                      (trusts ? connection_.execute("edit_guard_permit", asked.columns()[1])
-                              : connection_.execute("edit_guard_permits")) +
-                      connection_.execute(trusts ? "edit_read_trusting" : "edit_read", asked);
+                      (found_.reads_all_permits() ? connection_.execute("edit_guard_permits")
+                                                  : connection_.execute("edit_guard_permit", holds)) +
+                      connection_.execute("edit_read", asked);
   open_ = true;
   found_.read(connection_.script("edit", script));
   for (std::size_t at = 0; at < requests_.size(); ++at) {
     if (!found_.needs_data(at)) continue;
-    const auto& [name, about, decide, with_data, trusts_in_use] = requests_[at];
-    found_.read_data(connection_.script("edit", connection_.execute("edit_read_data", name, about)), at);
+    const auto& one = requests_[at];
+    found_.read_data(connection_.script("edit", connection_.execute("edit_read_data", one.name, one.about)),
+                     at);
   }
 }
 

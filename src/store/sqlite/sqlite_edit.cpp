@@ -66,11 +66,13 @@ std::vector<edit_result> sqlite_session::edit_together(std::span<const edit_requ
     for (auto query = connection_.query(statement, values...); query.next();) found.read(query, at);
   };
   for (std::size_t at = 0; at < requests.size(); ++at) {
-    const auto& [name, about, unused, with_data, trusts_in_use] = requests[at];
+    const auto& name = requests[at].name;
+    const auto& about = requests[at].about;
     read(at, "edit_read", name, now.identity == now.recorded_identity);
     if (found.results[at] == edit_result::missing) continue;
-    if (trusts_in_use) {
-      read(at, "edit_read_permit", name, about);
+    if (const auto& holds = requests[at].permits_of) {
+      for (const auto& hold : *holds) read(at, "edit_read_permit", name, hold);
+      if (needs_sum(requests[at], found.views[at].row)) read(at, "edit_read_sum", name);
     } else {
       read(at, "edit_read_permits", name);
     }

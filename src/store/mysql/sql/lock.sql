@@ -36,22 +36,23 @@ FROM (
 
 -- name: edit_guard_permits
 -- name: edit_guard_permit
--- Returns which permits of :asked, as [name, about], no guarded transaction relies on, as the position of the name and the
--- hold. They are locked, so that none can rely on them before this transaction ends. edit_guard_permit looks at those
--- of the holds that were asked about alone.
+-- Returns which permits of :asked, as [name, hold], no guarded transaction relies on, as the position there and the hold.
+-- They are locked, so that none can rely on them before this transaction ends. edit_guard_permit looks at those of the
+-- given holds alone.
 SELECT a.n, HEX(p.hold_id) AS hold_id
 FROM JSON_TABLE(:asked, '$[*]' COLUMNS (n FOR ORDINALITY, name VARCHAR(1024) PATH '$[0]',
-                                        about VARCHAR(32) PATH '$[1]')) AS a
+                                        hold VARCHAR(32) PATH '$[1]')) AS a
 STRAIGHT_JOIN rowlock_permit AS p FORCE INDEX (PRIMARY)
   ON p.name = UNHEX(a.name)
-  AND p.hold_id = UNHEX(a.about) -- only: edit_guard_permit
+  AND p.hold_id = UNHEX(a.hold) -- only: edit_guard_permit
 FOR UPDATE /*!80000 OF p */ SKIP LOCKED;
 
 -- name: edit_read
--- name: edit_read_trusting
--- Reads what an edit decides from, after its rows are locked. :asked as [name, about].
--- part 0: the lock and its holder's lease; 2: the waiter that was asked about; 3: its permits; edit_read_trusting: only
--- that of the hold asked about, which is one look-up, however many there are. edit_read_queue reads the head of the queue.
+-- Reads what an edit decides from, after its rows are locked. :asked as [name, about, whether all permits are read, how
+-- much is wanted], :holds whose permits are read otherwise, as [position in :asked, name, hold].
+-- part 0: the lock and its holder's lease; 2: the waiter that was asked about; 3: its permits; those of :holds are one
+-- look-up each, however many there are; 4: the sum of all permits, if store::needs_sum says so. edit_read_queue reads the
+-- head of the queue.
 SELECT 0 AS part, a.n AS n, NULL AS ticket, HEX(l.lease_id) AS lease_id, HEX(l.hold_id) AS hold_id,
        HEX(h.client_id) AS client_id, TIMESTAMPDIFF(MICROSECOND, SYSDATE(6), h.expires_at) AS expires_us,
        h.ttl_ms, NULL AS weight, NULL AS mode, l.token AS token,
@@ -77,12 +78,35 @@ SELECT 3, a.n, NULL, HEX(p.lease_id), HEX(p.hold_id), HEX(h.client_id),
        NULL, NULL, 1,
        NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL
 FROM JSON_TABLE(:asked, '$[*]' COLUMNS (n FOR ORDINALITY, name VARCHAR(1024) PATH '$[0]',
-                                        about VARCHAR(32) PATH '$[1]')) AS a
-JOIN rowlock_permit AS p ON p.name = UNHEX(a.name) -- only: edit_read
-STRAIGHT_JOIN rowlock_permit AS p FORCE INDEX (PRIMARY) -- only: edit_read_trusting
-  ON p.name = UNHEX(a.name) AND p.hold_id = UNHEX(a.about) -- only: edit_read_trusting
+                                        reads_all TINYINT PATH '$[2]')) AS a
+STRAIGHT_JOIN rowlock_permit AS p FORCE INDEX (PRIMARY) ON p.name = UNHEX(a.name)
+LEFT JOIN rowlock_lease AS h ON h.id = p.lease_id
+WHERE a.reads_all AND FIND_IN_SET(a.n, @rowlock_taken) > 0
+UNION ALL
+SELECT 3, a.n, NULL, HEX(p.lease_id), HEX(p.hold_id), HEX(h.client_id),
+       TIMESTAMPDIFF(MICROSECOND, SYSDATE(6), h.expires_at), h.ttl_ms, p.weight, NULL, p.token,
+       NULL, NULL, 1,
+       NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL
+FROM JSON_TABLE(:holds, '$[*]' COLUMNS (n INT PATH '$[0]', name VARCHAR(1024) PATH '$[1]',
+                                        hold VARCHAR(32) PATH '$[2]')) AS a
+STRAIGHT_JOIN rowlock_permit AS p FORCE INDEX (PRIMARY) ON p.name = UNHEX(a.name) AND p.hold_id = UNHEX(a.hold)
 LEFT JOIN rowlock_lease AS h ON h.id = p.lease_id
 WHERE FIND_IN_SET(a.n, @rowlock_taken) > 0
+UNION ALL
+SELECT 4, a.n, NULL, NULL, NULL, NULL,
+       MIN(IF(h.expires_at <= SYSDATE(6) + INTERVAL h.ttl_ms * 1000 MICROSECOND,
+              TIMESTAMPDIFF(MICROSECOND, SYSDATE(6), h.expires_at), 0)), NULL, CAST(SUM(p.weight) AS SIGNED), NULL, NULL,
+       NULL, NULL, NULL,
+       NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL
+FROM JSON_TABLE(:asked, '$[*]' COLUMNS (n FOR ORDINALITY, name VARCHAR(1024) PATH '$[0]',
+                                        reads_all TINYINT PATH '$[2]', wanted BIGINT PATH '$[3]')) AS a
+STRAIGHT_JOIN rowlock_lock AS l FORCE INDEX (PRIMARY) ON l.name = UNHEX(a.name)
+STRAIGHT_JOIN rowlock_permit AS p FORCE INDEX (PRIMARY) ON p.name = l.name
+LEFT JOIN rowlock_lease AS h ON h.id = p.lease_id
+WHERE NOT a.reads_all AND a.wanted > 0 AND l.lease_id IS NULL AND l.in_use > 0
+  AND (l.has_queue OR l.in_use + a.wanted > l.capacity)
+  AND FIND_IN_SET(a.n, @rowlock_taken) > 0
+GROUP BY a.n
 ORDER BY part, n, ticket, token;
 
 -- name: edit_read_queue

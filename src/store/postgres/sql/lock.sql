@@ -59,17 +59,20 @@ FROM (
 ) AS free;
 
 -- name: edit_read
--- name: edit_read_trusting
--- Reads what an edit decides from, after its rows are locked. $1 names, $2 holds asked about.
+-- Reads what an edit decides from, after its rows are locked. $1 names, $2 holds asked about, $3 the holds whose permits
+-- are read, as the text of an array, or NULL for all permits, $4 how much is wanted.
 -- part 0: the lock and its holder's lease; 1: the head of its queue; 2: the waiter that was asked about; 3: its
--- permits; edit_read_trusting: only that of the hold asked about, which is one look-up, however many there are.
+-- permits; those of $3 are one look-up each, however many there are; 4: the sum of all permits, if store::needs_sum says
+-- so. For OFFSET 0 see find.
 WITH asked AS MATERIALIZED (
   SELECT a.n,
          a.name,
          a.about,
+         a.permits_of::uuid[] AS permits_of,
+         a.wanted,
          a.name = ANY (current_setting('rowlock.rows')::text[]) AS taken,
          a.name = ANY (current_setting('rowlock.replaceable')::text[]) AS replaceable
-  FROM unnest($1::text[], $2::uuid[]) WITH ORDINALITY AS a (name, about, n)
+  FROM unnest($1::text[], $2::uuid[], $3::text[], $4::bigint[]) WITH ORDINALITY AS a (name, about, permits_of, wanted, n)
 ),
 world AS MATERIALIZED (
   SELECT greatest(epoch_floor, token_floor) AS epoch_floor,
@@ -123,10 +126,34 @@ SELECT 3, a.n, NULL, p.lease_id, p.hold_id, h.client_id,
        NULL, NULL, a.replaceable OR p.hold_id = ANY (current_setting('rowlock.loose')::uuid[]),
        NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL
 FROM asked AS a
-JOIN rowlock_permit AS p ON p.name = a.name -- only: edit_read
-JOIN rowlock_permit AS p ON p.name = a.name AND p.hold_id = a.about -- only: edit_read_trusting
+CROSS JOIN LATERAL (
+  SELECT lease_id, hold_id, weight, token FROM rowlock_permit WHERE a.permits_of IS NULL AND name = a.name
+  UNION ALL
+  SELECT g.lease_id, g.hold_id, g.weight, g.token
+  FROM unnest(a.permits_of) AS k (hold_id)
+  CROSS JOIN LATERAL (
+    SELECT lease_id, hold_id, weight, token FROM rowlock_permit WHERE name = a.name AND hold_id = k.hold_id OFFSET 0
+  ) AS g
+) AS p
 LEFT JOIN rowlock_lease AS h ON h.id = p.lease_id
 WHERE a.taken
+UNION ALL
+SELECT 4, a.n, NULL, NULL, NULL, NULL, s.expires_us, NULL,
+       s.weight, NULL, NULL,
+       NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL
+FROM asked AS a
+JOIN rowlock_lock AS l ON l.name = a.name
+CROSS JOIN LATERAL (
+  SELECT coalesce(sum(p.weight), 0)::bigint AS weight,
+         coalesce(min(CASE WHEN h.expires_at <= clock_timestamp() + h.ttl_ms * interval '1 millisecond'
+                           THEN (extract(epoch FROM h.expires_at - clock_timestamp()) * 1000000)::bigint
+                           ELSE 0
+                      END), 0) AS expires_us
+  FROM (SELECT lease_id, sum(weight) AS weight FROM rowlock_permit WHERE name = a.name GROUP BY lease_id) AS p
+  LEFT JOIN rowlock_lease AS h ON h.id = p.lease_id
+) AS s
+WHERE a.taken AND a.permits_of IS NOT NULL AND a.wanted > 0 AND l.lease_id IS NULL AND l.in_use > 0
+  AND (l.has_queue OR l.in_use + a.wanted > l.capacity)
 ORDER BY part, n, ticket, token;
 
 -- name: edit_read_data

@@ -31,6 +31,15 @@ SELECT 3 AS part, p.hold_id, p.lease_id, p.weight, p.token, l.client_id,
    AND p.hold_id = ?2 -- only: edit_read_permit
  ORDER BY p.token;
 
+-- name: edit_read_sum
+-- The sum of all permits, and when the first lease of them may be killed. A dead one, and one that is too long, count as
+-- due.
+SELECT 4 AS part, coalesce(sum(p.weight), 0) AS weight,
+       coalesce(min(iif(l.expires_at - :now_us <= l.ttl_ms * 1000, l.expires_at - :now_us, 0)), 0) AS expires_us
+  FROM rowlock_permit p
+  LEFT JOIN rowlock_lease l ON l.id = p.lease_id
+ WHERE p.name = ?1;
+
 -- name: edit_read_queue
 SELECT 1 AS part, q.ticket, q.hold_id, q.lease_id, q.weight, q.mode, l.client_id,
        l.expires_at - :now_us AS expires_us, l.ttl_ms
