@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <unordered_map>
 #include <utility>
 
 namespace rowlock::store {
@@ -129,6 +130,7 @@ void read_status(const rows& row, hold_status& status) {
   status.capacity = row.integer("capacity");
   status.in_use = row.integer("in_use");
   status.fair = row.boolean("fair");
+  if (!row.null("takeover_us")) status.takeover_in = row.microseconds("takeover_us");
   if (row.boolean("held")) {
     status.state = hold_status::where::held;
     status.token = row.integer("token");
@@ -139,13 +141,28 @@ void read_status(const rows& row, hold_status& status) {
   }
   status.lease = row.optional_id<lease_id>("queued_lease_id");
   if (status.lease) status.state = hold_status::where::queued;
-  if (!row.null("takeover_us")) status.takeover_in = row.microseconds("takeover_us");
+}
+
+void share_takeovers(std::span<const hold_query> holds, std::span<hold_status> found) {
+  std::unordered_map<std::string_view, std::chrono::microseconds> of_names;
+  for (std::size_t i = 0; i < holds.size(); ++i) {
+    if (found[i].takeover_in) of_names.emplace(holds[i].name, *found[i].takeover_in);
+  }
+  for (std::size_t i = 0; i < holds.size(); ++i) {
+    auto& status = found[i];
+    if (status.state == hold_status::where::held) {
+      status.takeover_in.reset();
+    } else if (const auto known = of_names.find(holds[i].name); known != of_names.end()) {
+      status.takeover_in = known->second;
+    }
+  }
 }
 
 std::vector<hold_status> read_statuses(rows&& from, std::span<const hold_query> holds) {
   std::vector<hold_status> result(holds.size());
   for (std::size_t i = 0; i < holds.size(); ++i) result[i].hold = holds[i].hold;
   while (from.next()) read_status(from, result.at(static_cast<std::size_t>(from.integer("n")) - 1));
+  share_takeovers(holds, result);
   return result;
 }
 

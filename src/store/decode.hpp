@@ -32,8 +32,10 @@ ROWLOCK_FOR_STORES token next_floor(const rows& meta);
 // The rows of renew: one for each renewed lease, or a single one without a lease. Starts at the current row.
 ROWLOCK_FOR_STORES std::vector<renewal> read_renewals(rows& from);
 
-// A row of find. Does not set status.hold.
+// A row of find. Does not set status.hold. share_takeovers follows once all were read.
 ROWLOCK_FOR_STORES void read_status(const rows& row, hold_status& status);
+// Gives takeover_in to all who do not hold the lock: a look at all its permits is taken for one hold of each name.
+ROWLOCK_FOR_STORES void share_takeovers(std::span<const hold_query> holds, std::span<hold_status> found);
 // The rows of find for several holds; the column n numbers the holds from 1.
 ROWLOCK_FOR_STORES std::vector<hold_status> read_statuses(rows&& from, std::span<const hold_query> holds);
 // The rows of list and show. The rows of one lock are adjacent.

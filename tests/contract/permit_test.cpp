@@ -193,6 +193,33 @@ TEST_P(permit_test, one_edit_reads_all_permits_of_one_lock_and_some_of_another) 
   EXPECT_TRUE(seen[2].unread_takeover_in);
 }
 
+TEST_P(permit_test, all_who_wait_for_one_lock_learn_when_a_lease_in_their_way_may_be_killed) {
+  create_semaphore("a");
+  const auto holder = shared("a", 10);
+  const auto first = queued_to_share("a", 1);
+  const auto second = queued_to_share("a", 1);
+  const auto asks = [&] {
+    return a->find(std::vector<store::hold_query>{{"a", holder.hold},
+                                                  {"a", first.hold},
+                                                  {"b", first.hold},
+                                                  {"a", second.hold},
+                                                  {"a", hold_id::random()}});
+  };
+  auto found = asks();
+  EXPECT_EQ(found[0].state, where::held);
+  EXPECT_EQ(found[0].takeover_in, std::nullopt);
+  EXPECT_EQ(found[2].takeover_in, std::nullopt) << "there is no such lock";
+  for (const auto i : {1U, 3U, 4U}) {
+    SCOPED_TRACE(i);
+    EXPECT_EQ(found[i].state, i == 4 ? where::absent : where::queued);
+    ASSERT_TRUE(found[i].takeover_in);
+    EXPECT_GT(*found[i].takeover_in, 20s);
+  }
+  end(holder.lease);
+  found = asks();
+  for (const auto i : {0U, 1U, 3U, 4U}) EXPECT_EQ(found[i].takeover_in, 0us) << i;
+}
+
 TEST_P(permit_test, an_edit_replaces_a_permit_by_a_smaller_one) {
   create_semaphore("a");
   const auto held = shared("a", 7);

@@ -68,6 +68,15 @@ TEST_P(mysql_growth_test, a_release_reads_few_rows_however_many_permits_are_held
   EXPECT_LT(reads_of_a_release(true), many / 2);
 }
 
+TEST_P(mysql_growth_test, a_look_at_many_waiters_of_a_lock_reads_its_permits_once) {
+  fill();
+  std::vector<store::hold_query> waiters;
+  for (int i = 0; i < 50; ++i) waiters.push_back({"s", hold_id::random()});
+  const auto before = rows_read();
+  EXPECT_GT(session_->find(waiters).back().takeover_in, 0s);
+  EXPECT_LT(rows_read() - before, 10 * many);
+}
+
 ROWLOCK_FOR_EACH_MYSQL_SERVER(mysql_growth_test);
 
 }  // namespace

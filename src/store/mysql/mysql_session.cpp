@@ -11,6 +11,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <set>
 
 namespace rowlock::store {
 
@@ -195,8 +196,11 @@ void mysql_session::end(std::span<const lease_id> leases) {
 std::vector<hold_status> mysql_session::find(std::span<const hold_query> holds) {
   if (holds.empty()) return {};
   mysql_json asked;
-  for (const auto& wanted : holds) asked.add(wanted.name, wanted.hold);
-  return read_statuses(connection_.read("find", {{"holds", asked}}), holds);
+  std::set<std::string_view> known;
+  for (const auto& wanted : holds)
+    asked.add(wanted.name, wanted.hold, known.insert(wanted.name).second ? 1 : 0);
+  const std::int64_t is_single = holds.size() == 1 ? 1 : 0;
+  return read_statuses(connection_.read("find", {{"holds", asked}, {"is_single", is_single}}), holds);
 }
 
 }  // namespace rowlock::store

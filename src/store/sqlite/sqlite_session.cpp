@@ -9,6 +9,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <set>
 
 namespace rowlock::store {
 namespace {
@@ -226,12 +227,15 @@ std::vector<hold_status> sqlite_session::find(std::span<const hold_query> holds)
   std::vector<hold_status> result;
   result.reserve(holds.size());
   sqlite_transaction snapshot{connection_};
+  std::set<std::string_view> known;  // the names whose first lease in the way was read
   for (const auto& wanted : holds) {
     auto& status = result.emplace_back();
     status.hold = wanted.hold;
-    auto found = connection_.query("find", wanted.name, wanted.hold);
+    auto found = connection_.query("find", wanted.name, wanted.hold, !known.contains(wanted.name));
     if (found.next()) read_status(found, status);
+    if (status.takeover_in) known.insert(wanted.name);
   }
+  share_takeovers(holds, result);
   check_file(false);  // "held" counts as a grant
   return result;
 }

@@ -29,19 +29,20 @@ COMMIT;
 SELECT @rowlock_takeover_us AS takeover_us FROM DUAL WHERE @rowlock_takeover_us IS NOT NULL;
 
 -- name: find
--- :holds as [name, hold]. A hold or waiter whose lease is missing is dead, so it is absent. takeover_us is that of
--- the first lease in the way: the exclusive holder's, or else of the permits and of the first waiter. A lease that is too
--- long counts as due.
+-- :holds as [name, hold, whether it is the first of its name]. A hold or waiter whose lease is missing is dead, so it is
+-- absent. takeover_us is that of the first lease in the way: the exclusive holder's, or else of the permits and of the
+-- first waiter. A lease that is too long counts as due. It is read once for each name, because it takes a look at all
+-- permits, and not for a single hold that stands.
 SELECT a.n,
        COALESCE(l.hold_id = UNHEX(a.hold) AND h.id IS NOT NULL, 0) OR g.id IS NOT NULL AS held,
        COALESCE(p.token, l.token) AS token,
        HEX(COALESCE(p.lease_id, l.lease_id)) AS lease_id,
        HEX(w.id) AS queued_lease_id,
-       CASE WHEN l.name IS NULL THEN NULL
+       CASE WHEN l.name IS NULL OR NOT a.is_first THEN NULL
             WHEN l.lease_id IS NOT NULL
             THEN IF(h.expires_at <= SYSDATE(6) + INTERVAL h.ttl_ms * 2000 MICROSECOND,
                     TIMESTAMPDIFF(MICROSECOND, SYSDATE(6), h.expires_at), 0)
-            WHEN l.in_use = 0 OR g.id IS NOT NULL THEN 0
+            WHEN l.in_use = 0 OR (:is_single AND g.id IS NOT NULL) THEN 0
             ELSE LEAST(COALESCE((SELECT MIN(IF(sl.expires_at <= SYSDATE(6) + INTERVAL sl.ttl_ms * 2000 MICROSECOND,
                                                TIMESTAMPDIFF(MICROSECOND, SYSDATE(6), sl.expires_at), 0))
                                  FROM rowlock_permit AS s
@@ -62,7 +63,7 @@ SELECT a.n,
        l.fair,
        COALESCE(l.request_token >= COALESCE(p.token, l.token), 0) AS is_asked_for
 FROM JSON_TABLE(:holds, '$[*]' COLUMNS (n FOR ORDINALITY, name VARCHAR(1024) PATH '$[0]',
-                                        hold VARCHAR(32) PATH '$[1]')) AS a
+                                        hold VARCHAR(32) PATH '$[1]', is_first TINYINT PATH '$[2]')) AS a
 LEFT JOIN rowlock_lock AS l ON l.name = UNHEX(a.name)
 LEFT JOIN rowlock_lease AS h ON h.id = l.lease_id
 LEFT JOIN rowlock_permit AS p ON (l.in_use > 0 OR l.kind = 'barrier') AND p.name = l.name AND p.hold_id = UNHEX(a.hold)

@@ -1,10 +1,12 @@
 -- name: find
 -- A hold or waiter whose lease is missing is dead, so it is absent. takeover_us is that of the first lease in the
 -- way: the exclusive holder's, or else of the permits and of the first waiter. A lease that is too long counts as due.
+-- It is read if ?3, unless a permit is what was asked for: that takes a look at all permits.
 SELECT (k.hold_id IS ?2 AND h.id IS NOT NULL) OR pl.id IS NOT NULL AS held,
        coalesce(p.token, k.token) AS token, coalesce(p.lease_id, k.lease_id) AS lease_id,
        w.id AS queued_lease_id,
-       CASE WHEN k.lease_id IS NOT NULL
+       CASE WHEN pl.id IS NOT NULL OR NOT ?3 THEN NULL
+            WHEN k.lease_id IS NOT NULL
             THEN iif(h.expires_at <= :now_us + 2000 * h.ttl_ms, h.expires_at - :now_us, 0)
             ELSE min(coalesce((SELECT min(iif(l.expires_at <= :now_us + 2000 * l.ttl_ms,
                                               l.expires_at - :now_us, 0))
