@@ -3,6 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <chrono>
 #include <functional>
 #include <future>
 #include <stdexcept>
@@ -137,6 +138,7 @@ TEST_F(serial_steps_test, whoever_ends_it_can_wait_for_the_step_that_runs) {
     EXPECT_TRUE(steps->wait_for_step());
     return steps->log;
   });
+  EXPECT_EQ(waits.wait_for(std::chrono::milliseconds{50}), std::future_status::timeout);
   may_end.set_value();
   EXPECT_THAT(waits.get(), ElementsAre("step 0", "end"));
 }
