@@ -48,7 +48,7 @@ struct wait_limit {
 //   sent    | the frame of the thread that   | the answer, or a failure        | settled
 //           | waits, or async_waiters        | an executor's call, and the     | settled, with error(closed)
 //           |                                | client is closed                |
-//           |                                | leave()                         | left; an arrival: sent, with a new until()
+//           |                                | leave()                         | left; an arrival: sent, until later
 //           |                                | drop()                          | left
 //   settled | the same frame, or the         | result_of()                     | over
 //           | function that the executor has | drop()                          | over: what it got is released

@@ -4,6 +4,7 @@
 #include "client/sequential_edit.hpp"
 
 #include <algorithm>
+#include <chrono>
 #include <new>
 #include <utility>
 
@@ -12,6 +13,7 @@ namespace rowlock::client_layer {
 namespace {
 
 using store::edit_result;
+using namespace std::chrono_literals;
 using what = outcome::what;
 
 edit_state state_of(edit_result result, const outcome& decided, const edit_item& item) {
@@ -89,6 +91,10 @@ std::size_t edit_round::end_of_name(std::size_t first) const {
 
 store::lock_change edit_round::decide_in_order(std::size_t first, const store::lock_view& view) {
   const auto last = end_of_name(first);
+  if (view.unread_takeover_in && *view.unread_takeover_in <= 0us) {
+    for (auto i = first; i < last; ++i) replies_[i].made.outcome.result = what::again;
+    return {};
+  }
   if (last == first + 1) return decided(first, decide_(first, view, false), view);
   sequential_edit lock{view, client_.shared.settings.ttl};
   for (const bool waits : {true, false}) {

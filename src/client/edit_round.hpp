@@ -38,6 +38,9 @@ enum class edit_state : std::uint8_t { settled, again, locked, missing };
 //   committed | expired             | kills those leases                                           | again
 //   committed | foreign             | records the server's state                                   | again
 //   committed | again               | wakes the clients whose waiters left the queue               | again
+//   committed | none, a permit that | has written nothing                                          | again
+//             | was not read may be |                                                              |
+//             | a dead holder's     |                                                              |
 //   committed | guarded             | has written nothing                                          | locked
 //   committed | any other           | has made durable what it only read; gives grants to waiters  | settled
 //             |                     | of this client, and wakes the clients of others              |
@@ -47,7 +50,7 @@ enum class edit_state : std::uint8_t { settled, again, locked, missing };
 //
 //   state   | the caller
 //   settled | reports the decision
-//   again   | edits again at once
+//   again   | edits again at once, and reads all permits
 //   locked  | edits again after a pause
 //   missing | reports that there is no such lock
 //

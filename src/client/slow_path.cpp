@@ -63,13 +63,7 @@ store::lease_record slow_path::explicit_lease(lease_id id, std::chrono::millisec
   return context_.process.lease(id, own ? own->id() : id, ttl);
 }
 
-decision slow_path::decide(request& item, const store::lock_view& view, bool is_joined) const {
-  if (view.unread_takeover_in && *view.unread_takeover_in <= 0us) {
-    item.reads_all = true;
-    decision made;
-    made.outcome.result = what::again;
-    return made;
-  }
+decision slow_path::decide(const request& item, const store::lock_view& view, bool is_joined) const {
   const std::chrono::microseconds skew = context_.skew();
   if (item.moving_to_record) return decide_move(view, item.acquire->hold, *item.moving_to_record);
   if (item.acquire) {
@@ -170,7 +164,7 @@ bool slow_path::take(request& item, edit_reply& reply, int round) {
 bool slow_path::finish(request& item, const edit_reply& reply, int round) {
   if (const auto& row = item.made.change.row; row && !row->has_queue) client_.contended.remove(item.name());
   switch (reply.state) {
-    case edit_state::again: return true;
+    case edit_state::again: item.reads_all = true; return true;
     case edit_state::missing: on_absent(item.release); return false;
     case edit_state::locked: {
       const bool is_guarded = reply.result == store::edit_result::committed;

@@ -39,7 +39,7 @@ class slow_path {
     std::optional<store::lease_record> moving_to_record{};  // the acquire was granted and moves to this lease
     instant sent_at{};
     std::uint64_t wakeups{};  // received before it was sent
-    bool reads_all = false;   // a permit that was not read is in its way, and its holder may be dead
+    bool reads_all = false;   // it was decided with those permits that it names, and must be decided again
     decision made{};
 
     bool is_empty() const { return !acquire && !release; }
@@ -50,7 +50,7 @@ class slow_path {
   edit_item asked(const request& item) const;
   bool trusts_in_use(const request& item) const;
   store::lease_record explicit_lease(lease_id id, std::chrono::milliseconds ttl) const;
-  decision decide(request& item, const store::lock_view& view, bool is_joined) const;
+  decision decide(const request& item, const store::lock_view& view, bool is_joined) const;
   // Each returns whether the request needs another round.
   bool take(request& item, edit_reply& reply, int round);
   bool finish(request& item, const edit_reply& reply, int round);

@@ -148,6 +148,29 @@ TEST_F(edit_round_test, only_what_has_expired_by_more_than_the_skew_is_killed) {
   EXPECT_FALSE(leases.contains(long_ago.lease));
 }
 
+TEST_F(edit_round_test, decides_nothing_while_a_permit_that_was_not_read_may_be_a_dead_holders) {
+  const auto other = rival_with_lease();
+  side->create(std::vector<model::lock_definition>{{none, model::lock_kind::semaphore, 1}});
+  const std::vector<store::acquire_item> permit{
+      {none, model::lock_kind::semaphore, 1, other.lease, other.hold, true, model::lock_mode::shared, 1}};
+  ASSERT_EQ(side->acquire(permit).size(), 1U);
+  server->expire(other.lease);
+  const edit_item wants{.name = none, .about = model::hold_id::random(), .trusts_in_use = true, .wanted = 1};
+  int decided = 0;
+  const auto deciding_busy = [&](auto...) {
+    ++decided;
+    return deciding(what::busy);
+  };
+  for (const auto& reply : edit({wants, wants}, deciding_busy)) EXPECT_EQ(reply.state, edit_state::again);
+  EXPECT_EQ(decided, 0);
+  EXPECT_THAT(happened, ElementsAre("edit", "report none", "report none"));
+  auto reads_all = wants;
+  reads_all.trusts_in_use = false;
+  for (const auto& reply : edit({wants, reads_all}, deciding_busy))
+    EXPECT_EQ(reply.state, edit_state::settled);
+  EXPECT_EQ(decided, 2) << "the edit read the permit";
+}
+
 TEST_F(edit_round_test, another_server_is_recorded_before_the_next_edit) {
   server->change_identity("memory/2");
   EXPECT_EQ(edit({a}, what::foreign).state, edit_state::again);

@@ -39,13 +39,8 @@ inline mysql_value mysql_text(std::string name, std::string_view bytes) {
 inline mysql_values as_mysql(sql_values values) {
   mysql_values result;
   for (const auto& [name, value] : values) {
-    if (const auto* number = std::get_if<std::int64_t>(&value)) {
-      result.push_back({std::string{name}, *number});
-    } else if (const auto* text = std::get_if<std::string_view>(&value)) {
-      result.push_back(mysql_text(std::string{name}, *text));
-    } else {
-      result.push_back({std::string{name}, mysql_literals{mysql_literal(std::get<model::id128>(value))}});
-    }
+    auto literal = std::visit([](const auto& one) { return mysql_literal(one); }, value);
+    result.push_back({std::string{name}, mysql_literals{std::move(literal)}});
   }
   return result;
 }
