@@ -29,7 +29,7 @@ acquire_call::acquire_call(engine& on, const model::lock_request& request, const
   if (const auto reason = how_long.reason_of_silence()) operation_->expect_answer(reason);
 }
 
-// An explicit ttl is a deadline, which may be the first to come.
+// A hold with an explicit ttl has a deadline of its own, which may come before all others.
 void acquire_call::settled() noexcept {
   if (operation_->ttl) on().check_deadlines();
 }
@@ -48,7 +48,7 @@ bool acquire_call::drop() noexcept {
   try {
     if (const auto granted = answer().take(); granted && *granted) on().releaser().begin(**granted);
   } catch (const std::exception&) {
-    // It had failed: nothing was granted.
+    // The acquire had failed, so nothing was granted.
   }
   return false;
 }

@@ -14,8 +14,8 @@ class acquire_call : public call {
  public:
   using result = hold_ptr;  // null: busy, the time is up, or a limited wait was stopped
 
-  // as: the id of the hold for a thread that waits. Without it no thread waits for this call alone, and
-  // options::detect_deadlock is refused.
+  // as: the id of the hold, if a thread waits for this call. Empty: no thread waits for this call alone, so
+  // acquire_options::detect_deadlock is refused.
   acquire_call(engine& on, const model::lock_request& request, const wait_limit& how_long,
                const acquire_options& how, std::optional<model::hold_id> as = {});
 

@@ -5,16 +5,17 @@
 //   row_locked | fast if it may join, else edit | the same | edit     | find_out
 //   needs_edit | edit                           | edit     | edit     | find_out
 //   queued     | edit                           | edit     | edit     | find_out
-//   failed     | find_out, unless it was refused or nothing was under way
+//   failed     | find_out, unless the statement was refused or none was under way
 //   granted    | -                              | -        | -        | -
 //   restart    | fast                           | fast     | fast     | fast
 //
-// Besides the step it remembers four facts that are independent of it: a statement is under way (from `sent` to
-// `answered`), the request has stood in the queue (from `queued` on, for ever), the database has stored something under
-// its present id (from `queued` or `granted` to `restart`), and others waited when it was granted (likewise).
+// Besides the next step, acquire_progress remembers four facts that do not depend on it: a statement is under
+// way (from `sent` to `answered`), the request has stood in the queue (from `queued` on, for ever), the
+// database has stored something under the request's present id (from `queued` or `granted` to `restart`), and
+// others waited when the request was granted (from `granted` to `restart`).
 //
-// find_out: an answer was lost, so the request may have been granted or may stand in the queue. Ghosts are ended
-// first; then an edit looks for the hold's id (I7).
+// find_out: an answer was lost, so the request may have been granted or may stand in the queue. The client
+// ends its ghosts first; then an edit looks for the hold's id (I7).
 #pragma once
 
 #include <rowlock/config.hpp>
@@ -31,26 +32,27 @@ class acquire_progress {
 
   step next() const noexcept { return next_; }
   bool may_try_fast() const noexcept { return next_ == step::fast; }
-  // Only an edit under the lock's row can tell what happened to the request.
+  // Only an edit, which locks the lock's row, can tell what happened to the request.
   bool must_edit() const noexcept { return next_ == step::edit || next_ == step::find_out; }
   bool is_in_doubt() const noexcept { return next_ == step::find_out; }
-  // Whether the database may have something under its id, which must be withdrawn once nobody wants it.
+  // Whether the database may have a grant or a place under the request's id, which must be withdrawn once
+  // nobody wants it.
   bool may_be_stored() const noexcept { return is_stored_ || in_flight_ || is_in_doubt(); }
-  // It has stood in the lock's queue, on whatever lease.
+  // The request has stood in the lock's queue, on its present lease or an earlier one.
   bool was_queued() const noexcept { return was_queued_; }
-  // It is granted, and others waited when it was.
+  // The request is granted, and others waited at that moment.
   bool was_contended() const noexcept { return was_contended_; }
 
-  // A statement that may grant it is under way.
+  // A statement that may grant the request is under way.
   void sent() noexcept { in_flight_ = true; }
-  // That statement has been answered. False: there was none.
+  // That statement has been answered. Returns false if none was under way.
   bool answered() noexcept { return std::exchange(in_flight_, false); }
   // That statement has failed. was_refused: the database has certainly not executed it.
   void failed(bool was_refused) noexcept {
     if (answered() && !was_refused) next_ = step::find_out;
   }
 
-  // The fast path is tried once.
+  // The fast path has sent the request. It sends the request again only after row_locked() or restart().
   void fast_sent() noexcept {
     if (next_ == step::fast) next_ = step::enqueue;
     sent();
@@ -66,7 +68,8 @@ class acquire_progress {
     was_queued_ = is_stored_ = true;
     needs_edit();
   }
-  // The database has granted it. An edit may still follow, which moves it to a lease of its own.
+  // The database has granted the request. An edit may still follow, which moves the hold to a lease of its
+  // own.
   void granted() noexcept { is_stored_ = true; }
   void granted(bool contended) noexcept {
     granted();

@@ -20,7 +20,7 @@ std::optional<instant> arrival::until() const noexcept {
   return left == instant::max() ? until_ : left;
 }
 
-// It may be stopped when its time is up, and be called for both.
+// May be called twice: when the time is up, and when the wait is stopped.
 bool arrival::leave() noexcept {
   const auto now = on().shared().time.now();
   auto until = instant::max();
@@ -38,7 +38,7 @@ bool arrival::drop() noexcept {
   return true;
 }
 
-// One that a worker has is looked at by the worker, which sees that its caller leaves.
+// If a worker has the operation, the registry does not; that worker sees that the caller leaves.
 void arrival::look_again() noexcept {
   if (auto waiting = on().waiters().take(*operation_)) on().parts().queue.submit_again(std::move(waiting));
 }
@@ -50,7 +50,7 @@ std::optional<model::token> arrival::result_of(const hold_ptr& answered) const {
 }
 
 std::optional<model::token> arrival::without_answer() const {
-  if (leaves_until_.load() == instant::max()) return result_of(nullptr);  // it was stopped before it began
+  if (leaves_until_.load() == instant::max()) return result_of(nullptr);  // stopped before submit()
   throw error(errc::unreachable,
               "the wait at \"" + operation_->definition.name +
                   "\" has ended, but the database did not answer: whether all had arrived is unknown",

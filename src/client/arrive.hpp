@@ -10,9 +10,10 @@
 
 namespace rowlock::client_layer {
 
-// One member of one generation. When its time is up or it is stopped, it leaves the barrier. The other members may have
-// continued with this one meanwhile, and only the database can say so: it still waits for its answer, for as long as a
-// call may take. One caller uses it at a time, except leave(), which any thread may call.
+// One member of one generation. When its time is up or its wait is stopped, the member leaves the barrier.
+// The other members may have continued with it meanwhile, and only the database knows whether they have. So
+// the caller then waits for the database's answer, for as long as a call may take. One caller uses an arrival
+// at a time, except leave(), which any thread may call.
 class arrival : public call {
  public:
   using result =
@@ -25,9 +26,10 @@ class arrival : public call {
   std::optional<instant> until() const noexcept;
   void submit() { on().parts().queue.submit(operation_); }
   bool leave() noexcept;
-  // It leaves the barrier, too, and nobody waits for what the database says. A member holds nothing.
+  // The member leaves the barrier, and nobody waits for the database's answer. It holds nothing, so nothing
+  // is released.
   bool drop() noexcept;
-  // Throws error(cancelled) if it has left and the wait had no limit.
+  // Throws error(cancelled) if the member has left and the wait had no limit.
   result result_of(const hold_ptr& answered) const;
   result without_answer() const;
   std::string described() const;
@@ -38,11 +40,13 @@ class arrival : public call {
   const acquire_ptr operation_;
   const bool is_limited_;
   std::optional<instant> until_;
-  std::atomic<instant> leaves_until_{instant::max()};  // it has left, and waits for its answer until then
+  // Until when a member that has left waits for the answer. max(): it has not left.
+  std::atomic<instant> leaves_until_{instant::max()};
 };
 
-// Arrives, waits for the other members, and returns the number of the complete generation. Empty: the time passed or a
-// limited wait was stopped; the generation is then broken. Throws as barrier::arrive_and_wait does.
+// Arrives, waits for the other members, and returns the number of the complete generation. Returns empty if
+// the time passed or a limited wait was stopped; the generation is then broken, unless the wait was stopped
+// before it began. Throws as barrier::arrive_and_wait does.
 std::optional<model::token> arrive(engine& on, const model::lock_definition& barrier,
                                    const wait_limit& how_long, const std::stop_token& stop);
 

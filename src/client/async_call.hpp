@@ -62,7 +62,7 @@ class async_call final : public async_request, public std::enable_shared_from_th
   }
 
   void start() override {
-    const auto self = this->shared_from_this();  // it may be settled and continue before this returns
+    const auto self = this->shared_from_this();  // the continuation may run before this function returns
     auto& waiters = engine_->start_async();
     const bool begins = !call_.stop().stop_requested();
     if (begins) engine_->start_keeper();
@@ -88,7 +88,8 @@ class async_call final : public async_request, public std::enable_shared_from_th
       call_.answer().fail(std::current_exception());
     }
   }
-  // The same for a call that is made in any case. If it cannot be waited for, the executor is called on this thread.
+  // As start(), for a call that must be sent in any case, such as a release. If start() fails, this thread
+  // sends the call and calls the executor at once.
   void start_anyway() noexcept {
     try {
       start();
@@ -107,7 +108,7 @@ class async_call final : public async_request, public std::enable_shared_from_th
   }
 
   // For async_waiters.
-  void give_up() noexcept override {  // also if it was stopped
+  void give_up() noexcept override {  // also called when the wait is stopped
     if (call_.leave()) return engine_->async().settled(*this);
     const auto until = call_.until();
     if (!until || *until <= engine_->shared().time.now()) return;
@@ -134,8 +135,9 @@ class async_call final : public async_request, public std::enable_shared_from_th
   }
 
  private:
-  // What the executor receives. If the executor drops it, the continuation never runs, and the call is abandoned. It is
-  // made before the call is sent, so that the outcome can be passed on without memory.
+  // Part of the task that the executor receives. If the executor drops the task, the continuation never runs,
+  // and the ticket abandons the call. Both are made before the call is sent, so that passing on the outcome
+  // needs no memory.
   struct ticket {
     ticket() = default;
     ticket(const ticket&) = delete;

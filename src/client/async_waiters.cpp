@@ -54,7 +54,7 @@ void async_waiters::settled(const async_wait& wait) noexcept {
   const model::annotated_lock lock{mutex_};
   auto taken = take(wait);
   if (!taken) return;  // abandoned meanwhile
-  // Under this mutex, so that the thread ends behind it.
+  // Under this mutex: otherwise the thread could be stopped, and end, before it gets this call.
   calls_.put([&](auto& waiting) { waiting.push(std::move(taken)); });
   stop_if_done();
 }
@@ -71,7 +71,7 @@ void async_waiters::post(std::shared_ptr<executor_call> call) noexcept {
   call->tell();
 }
 
-// A wait whose time is up has no deadline any more, unless it gets another one.
+// A wait whose time is up has no deadline any more, unless its give_up() sets another one.
 std::optional<instant> async_waiters::end_overdue(instant now) noexcept {
   for (;;) {
     std::shared_ptr<async_wait> overdue;

@@ -1,5 +1,5 @@
-// The waits of this process that no thread blocks for: their deadlines, and those that are settled. One
-// thread calls the executors of their callers. A slow executor delays only the executors behind it.
+// The waits of a client for which no thread blocks: their deadlines, and the queue of those that are settled.
+// One thread calls the executors of the waits' callers. A slow executor delays only the executors behind it.
 #pragma once
 
 #include "client/linked_list.hpp"
@@ -15,7 +15,7 @@
 
 namespace rowlock::client_layer {
 
-// A call of an executor. It is made beforehand where nothing may fail later.
+// A call of an executor. Where nothing may fail later, this object is allocated beforehand.
 class executor_call {
  public:
   executor_call() = default;
@@ -37,14 +37,14 @@ class async_wait : public executor_call {
   std::shared_ptr<async_wait> next_left{};  // for linked_list, in close()
 };
 
-// Thread-safe. Calls nothing under its mutex. The last reference to a wait is dropped only on the waiters'
-// own thread or on a caller's, because the caller's objects are destroyed with it.
+// Thread-safe. Calls no function of a wait under the mutex. The last reference to a wait is dropped only on
+// the thread that runs run() or on a caller's, because the caller's objects are destroyed with the wait.
 class async_waiters {
  public:
-  // until: when the wait's time is up. Empty: never. Returns false if this object is closed. What ends the wait is
-  // allocated here: nothing else needs memory.
+  // until: when the wait's time is up. Empty: never. Returns false if this object is closed. This function
+  // allocates what the end of the wait needs; no other function needs memory.
   bool add(std::shared_ptr<async_wait> wait, std::optional<instant> until);
-  // Changes when the wait's time is up. Does nothing if it is settled or was removed.
+  // Changes when the wait's time is up. Does nothing if the wait is settled or was removed.
   void set_deadline(const async_wait& wait, instant until) noexcept;
   // The wait is settled; its executor will be called. Call this once for each wait that was added, unless
   // remove() came first.
@@ -52,13 +52,14 @@ class async_waiters {
   // The wait was abandoned: no executor is called.
   void remove(const async_wait& wait) noexcept;
 
-  // Makes a call in its turn, without a wait; null: none. Once the thread has ended, this thread makes it.
+  // Has the thread make, in its turn, a call that belongs to no wait. Does nothing if `call` is null. Once
+  // the thread has ended, the caller of post() makes the call.
   void post(std::shared_ptr<executor_call> call) noexcept;
 
   // Ends the waits whose time is up. Returns the first deadline of the others.
   std::optional<instant> end_overdue(instant now) noexcept;
 
-  void run() noexcept;  // the thread's body, until it is closed and the last executor was called
+  void run() noexcept;  // the thread's body; ends after close(), once the last executor was called
   // The waits that are left end with error(closed).
   void close() noexcept;
 
@@ -67,7 +68,7 @@ class async_waiters {
   struct seat {
     std::shared_ptr<async_wait> wait;
     std::optional<instant> until;      // the key in deadlines_
-    deadlines::node_type no_deadline;  // the node, while there is none
+    deadlines::node_type no_deadline;  // the node for deadlines_, while the wait is not in it
   };
 
   std::shared_ptr<async_wait> take(const async_wait& wait) noexcept ROWLOCK_REQUIRES(mutex_);

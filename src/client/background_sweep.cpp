@@ -14,7 +14,7 @@ using namespace std::chrono_literals;
 // before the next step.
 constexpr std::size_t page = 1000;
 constexpr auto pause_between_pages = 5ms;
-// Another pass then finds what the killed leases held.
+// If a pass has killed leases, another pass follows after this pause and finds what they held.
 constexpr auto pause_between_passes = 100ms;
 
 }  // namespace
@@ -46,7 +46,8 @@ void background_sweep::step() {
   }
   const auto now = context_.time.now();
   after_ = found.next;
-  // In the first pass also if another client has killed them meanwhile: nobody else may look for what they held.
+  // After the first pass another one follows even if another client has killed the leases that were found:
+  // perhaps nobody else looks for what they held.
   pass_again_ = pass_again_ || killed > 0 || (is_first_pass_ && !found.leases.empty());
   if (killed == page) {
     next_ = now;

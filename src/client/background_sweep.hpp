@@ -19,7 +19,7 @@ class background_sweep {
   // When the next step is due; never if sweeps are turned off.
   instant next() const noexcept { return next_; }
   void plan_first(instant now);
-  // Sweeps one page. The next follows soon while there is more.
+  // Sweeps one page. The next step is due soon while there are more pages.
   void step();
 
  private:
@@ -27,10 +27,11 @@ class background_sweep {
   submission_queue& queue_;
   session_slot& slot_;
   instant next_ = instant::max();
-  std::unordered_set<std::string> submitted_;  // by this sweep
-  std::string after_;  // the name at which the last page ended; empty: it was the last
+  std::unordered_set<std::string> submitted_;  // the names that the present sweep has submitted
+  // The name at which the latest page ended. Empty: no page follows in this pass.
+  std::string after_;
   bool is_first_pass_ = true;
-  bool pass_again_ = false;  // leases that this pass has found are dead now
+  bool pass_again_ = false;  // leases that this pass has found are dead now, so another pass follows
 };
 
 }  // namespace rowlock::client_layer

@@ -17,10 +17,11 @@ struct wait_limit {
   bool waits = true;
   std::optional<std::chrono::nanoseconds> limit{};
 
-  // When the time of a call that begins now is up. Without a wait it still waits for the database.
+  // When the time of a call that begins now is up. Empty: never. A call that does not wait for a lock waits
+  // for the database all the same.
   std::optional<instant> until(const context& shared) const;
-  // Why nothing is granted if the database has answered nothing when the limit is over. Null: the wait is so short that
-  // this says nothing about the database.
+  // What the caller is thrown if the database has answered nothing when the limit is over. Null: there is no
+  // limit, or it is so short that the silence says nothing about the database.
   std::exception_ptr reason_of_silence() const;
   // For a call that got no answer: returns if its result is empty, otherwise throws the reason. last_failure: as
   // promise_state::last_failure().
@@ -28,38 +29,41 @@ struct wait_limit {
                             const std::optional<error>& last_failure) const;
 };
 
-// One call: an acquire_call, a joint_call, an arrival or a release_call. Whoever makes it uses it, and nothing else
-// refers to it: the client's threads have its operation and its answer. Each kind has
+// One call: an acquire_call, a joint_call, an arrival or a release_call. Only its owner, see the table below,
+// refers to a call: the client's threads have the call's operation and its answer. Each kind has
 //
 //   result             the type of what its caller gets
 //   a constructor      checks, and makes everything that it needs; sends nothing
 //   submit()           sends it. Call it once
 //   answer()           the promise that the client's threads complete
 //   until()            when its time is up. Empty: never
-//   leave()            its time is up, or it was stopped. True: no answer will come. False: there is an answer, or one
-//                      will come before until()
-//   drop()             nobody wants the answer any more, whether there is one or not. True: there was none
-//   result_of(answer)  what an answer means; without_answer(): the same if there is none. Both may throw
-//   described()        for the log
+//   leave()            ends the wait because its time is up or it was stopped. Returns true if no answer will
+//                      come; false if there is an answer, or one will come before until()
+//   drop()             gives up the answer, whether there is one or not. Returns true if there was none
+//   result_of(answer)  makes the caller's result of an answer; may throw
+//   without_answer()   makes the caller's result if there is no answer; may throw
+//   described()        names the call for the log
 //
-//   state   | who owns the call              | event                           | next state
-//   made    | whoever made it                | submit()                        | sent
-//           |                                | it was stopped before           | left
-//   sent    | the frame of the thread that   | the answer, or a failure        | settled
-//           | waits, or async_waiters        | an executor's call, and the     | settled, with error(closed)
-//           |                                | client is closed                |
-//           |                                | leave()                         | left; an arrival: sent, until later
-//           |                                | drop()                          | left
-//   settled | the same frame, or the         | result_of()                     | over
-//           | function that the executor has | drop()                          | over: what it got is released
-//   left    | as settled                     | without_answer()                | over
+//   state   | who owns the call              | event                         | next state
+//   made    | whoever made it                | submit()                      | sent
+//           |                                | a stop before submit()        | left
+//   sent    | the frame of the thread that   | the answer, or a failure      | settled
+//           | waits, or async_waiters        | the client is closed, if an   | settled, with error(closed)
+//           |                                | executor is to be called      |
+//           |                                | leave()                       | left; an arrival: sent, with
+//           |                                |                               | a new until()
+//           |                                | drop()                        | left
+//   settled | the same frame, or the         | result_of()                   | over
+//           | function that the executor has | drop()                        | over: a hold that was granted
+//           |                                |                               | is released
+//   left    | as settled                     | without_answer()              | over
 //
 // What is granted to a call that was left is released by the thread that learns of the grant.
 class call {
  public:
   engine& on() const noexcept { return *engine_; }
   const std::stop_token& stop() const noexcept { return stop_; }
-  void settled() noexcept {}  // called before its caller learns of it
+  void settled() noexcept {}  // called once there is an answer, before the caller gets it
 
  protected:
   explicit call(engine& on, std::stop_token stop = {}) : engine_(&on), stop_(std::move(stop)) {}
@@ -70,7 +74,8 @@ class call {
   std::stop_token stop_;
 };
 
-// Waits with this thread for a call that was submitted. Empty: the call was left.
+// Waits, on the calling thread, for the result of a call that was submitted. Returns empty if the call was
+// left.
 template <class Call>
 std::optional<typename Call::result> wait_until(Call& made, std::optional<instant> until,
                                                 const std::stop_token& stop) {
@@ -84,8 +89,8 @@ std::optional<typename Call::result> wait_until(Call& made, std::optional<instan
   return made.result_of(*std::move(answer));
 }
 
-// The same for as long as the call may wait: its result, also if it was left. looks_for_deadlocks: also throws
-// error(deadlock).
+// Waits, on the calling thread, for as long as the call may wait, and returns the call's result even if the
+// call was left. looks_for_deadlocks: also throws error(deadlock).
 template <class Call>
 typename Call::result wait(Call& made, bool looks_for_deadlocks = false) {
   if (looks_for_deadlocks) {

@@ -11,8 +11,8 @@
 
 namespace rowlock::client_layer {
 
-// Wake-ups about offices go to this id. All clients that watch an office listen to it. It is never a lease's
-// id, because those are random.
+// Wake-ups about offices, which are the locks of elections, go to this id. All clients that watch an office
+// listen to it. It is never a lease's id, because those are random.
 inline model::lease_id office_watchers() {
   static const auto name = model::lease_id::parse("00000000000000000000000000000001");
   return name;
@@ -32,8 +32,8 @@ class change_signal {
     }
     changed_.notify_all();
   }
-  // Waits until the version differs from `after`, until that time, or until stop is requested. Returns true
-  // if it differs.
+  // Waits until the version differs from `after`, until the time `until`, or until stop is requested. Returns
+  // true if the version differs.
   bool wait(time_source& time, std::uint64_t after, instant until, const std::stop_token& stop) {
     std::stop_callback on_stop{stop, [this] {
                                  const model::annotated_lock lock{mutex_};

@@ -55,8 +55,8 @@ hold_ptr completions::make_hold(granted_hold&& granted, std::uint64_t checks, bo
   return holds_.add(hold, checks) ? hold : nullptr;
 }
 
-// An open latch or a complete generation stays so when the lease is gone. Nothing is held, so a caller that gives up
-// has nothing to release.
+// A latch stays open, and a generation complete, even if the waiter's lease is over by now. Nothing is held,
+// so a caller that gives up has nothing to release.
 void completions::passed(const acquire_ptr& operation, model::token token) {
   auto member = granted_to(*operation, token);
   member.ending.reset();
@@ -70,8 +70,8 @@ void completions::granted_to_waiter(model::hold_id hold, model::token token, boo
                                     std::uint64_t checks) noexcept {
   auto operation = waiters_.take(hold);
   if (!operation) {
-    // It may be about to enter the registry, see queued(). One that enters before the count rises is found
-    // here; one that enters later sees the new count and looks at once.
+    // The operation may be about to enter the registry, see queued(). If it enters before the count rises, it
+    // is found here; if it enters later, queued() sees the new count and has it looked up at once.
     keeper_->count_wakeup();
     operation = waiters_.take(hold);
   }
@@ -108,18 +108,18 @@ void completions::queued(const acquire_ptr& operation, std::chrono::microseconds
   } else {
     operation->not_before = takeover_at = now + operation->guarded.next();
   }
-  // From the registry another thread may take the operation, and give it a new id.
+  // As soon as the operation is in the registry, another thread may take it and give it a new id.
   const auto hold = operation->hold;
   if (!waiters_.enter(operation, takeover_at)) {
     // The client is closing: the queue accepts no more acquires, withdraws this one and fails it with error(closed).
     queue_.submit_again(operation);
     return;
   }
-  // From here on it belongs to whoever takes it out of the registry, and nothing may fail.
-  // The lock may have been granted to it before it could be found in the registry.
+  // From here on the operation belongs to whoever takes it out of the registry, and nothing may fail.
+  // The lock may have been granted to the operation before it could be found in the registry.
   if (keeper_->wakeups_received() != wakeups) keeper_->look_up(hold);
   keeper_->look_at(std::min(takeover_at, now + context_.settings.poll_interval));
-  // A caller that gave up before this point did not find it in the registry.
+  // A caller that gave up before the operation entered the registry did not find it there.
   if (operation->answer.is_complete()) {
     if (const auto left = waiters_.take(*operation)) queue_.withdraw(*left);
   } else if (operation->answer.is_leaving()) {
@@ -140,8 +140,8 @@ void completions::released(const release_ptr& operation, release_result result) 
   if (operation->answer) operation->answer->complete(result);
 }
 
-// A hold on an explicit-ttl lease is normally one that has expired here: its lock is still in the database until
-// somebody wants it.
+// An orphan on an explicit-ttl lease is normally a hold that has expired here: the database keeps it until
+// somebody wants the lock.
 void completions::log_orphan(const release_operation& release) const {
   if (!release.lease->is_renewed()) {
     return context_.log(log_level::info,

@@ -44,38 +44,40 @@ class completions {
         contended_(contended),
         make_hold_(std::move(make_hold)) {}
 
-  // Before the first operation.
+  // Call it before the first operation.
   void attach(lease_keeper& keeper) noexcept { keeper_ = &keeper; }
 
   // The database has granted the operation's hold. The grant counts only if the lease is still valid by this client's
   // clock (I5). Requires: operation->checks was read before the statement that granted it, or found it granted.
   // If memory runs out, the operation is in doubt: the caller must have it decided again.
   void granted(const acquire_ptr& operation, model::token token);
-  // The same, but without memory it is submitted again.
+  // As granted(), but if memory runs out, this function submits the operation again.
   void deliver(acquire_ptr operation, model::token token, bool contended, std::uint64_t checks) noexcept;
-  // The same for a waiter of this client that was granted by another request's statement. If it is not in the
-  // waiter registry, its owner is about to find the grant, or to withdraw it. checks: see hold_registry::add.
+  // As deliver(), for a waiter of this client to which another request's statement has granted the lock. If
+  // the waiter is not in the waiter registry, the thread that owns its operation is about to find the grant,
+  // or to withdraw the request. checks: see hold_registry::add.
   void granted_to_waiter(model::hold_id hold, model::token token, bool contended,
                          std::uint64_t checks) noexcept;
-  // The operation was not granted and does not wait. False: its caller has given up.
+  // The operation was not granted and does not wait. Returns false if its caller has given up.
   bool busy(const acquire_ptr& operation) noexcept;
-  // The operation stands in the lock's queue. wakeups: how many had been received before the database put it there. If
-  // memory runs out, it still belongs to the caller.
+  // The operation stands in the lock's queue. wakeups: how many wake-ups the client had received before the
+  // database put the operation there. If memory runs out, the operation still belongs to the caller.
   void queued(const acquire_ptr& operation, std::chrono::microseconds takeover_in, std::uint64_t wakeups);
   void released(const release_ptr& operation, release_result result);
 
-  // Makes a hold of a grant and registers it; no other function does. contended: others waited when it was
-  // granted. Null: the lease is over by this client's clock, so the grant does not count (I5). Then, and if memory
-  // runs out, `granted` is unchanged.
+  // Makes a hold of a grant and registers it; no other function registers holds. contended: others waited
+  // when it was granted. Returns null if the lease is over by this client's clock, so that the grant does not
+  // count (I5). In that case, and if memory runs out, `granted` is unchanged.
   hold_ptr make_hold(granted_hold&& granted, std::uint64_t checks, bool contended, instant keep_until = {});
 
   // Read before a request is sent, see hold_registry::checks().
   std::uint64_t checks() const noexcept { return holds_.checks(); }
 
-  // Makes it a new request, under a new hold id. Withdraws what it may have obtained, if it `withdraws` or that does not
-  // end with the client's lease. If memory runs out, nothing changes.
+  // Makes the operation a new request, under a new hold id. Withdraws the old request if `withdraws` is set,
+  // or if what that may have obtained does not end with the client's lease. If memory runs out, nothing
+  // changes.
   void begin_anew(acquire_operation& operation, bool withdraws = false);
-  // Likewise, and submits it.
+  // As begin_anew(), and then submits the operation.
   void restart(const acquire_ptr& operation, bool withdraws = false);
 
  private:

@@ -23,7 +23,8 @@
 #include <string_view>
 #include <utility>
 
-// For the log: an id is written where a failure does no harm, not by the caller. From version 10 on fmt uses format_as().
+// So that callers can pass ids to context::log(), which formats them where a failure does no harm. From
+// version 10 on fmt uses format_as() instead.
 #if FMT_VERSION < 100000
 template <class Tag>
 struct fmt::formatter<rowlock::model::id<Tag>> : fmt::formatter<std::string_view> {
@@ -45,7 +46,7 @@ struct context {
   client_layer::ghosts ghosts{};
   mutable user_code user_calls{};
   mutable log_writer writer{guarded_log()};
-  std::atomic<std::int64_t> stored_skew_ms{0};  // the database's, as read last
+  std::atomic<std::int64_t> stored_skew_ms{0};  // the skew that the database stores, as read last
   recorded_names recorded{};
 
   // The skew that applies: the larger of the option and the stored value.
@@ -78,7 +79,8 @@ struct context {
   }
 
   // The most holds that a client may have, so that all holders can be notified of a loss within the margin: 4
-  // microseconds each, about three times what it takes on two busy cores (`rowlock-bench lost`).
+  // microseconds for each, about three times what a notification takes on two busy cores
+  // (`rowlock-bench lost`).
   std::size_t holds_at_most() const {
     constexpr std::size_t in_any_case = 1000;
     return std::max(in_any_case,

@@ -29,7 +29,7 @@ void deadlock_search::submit_step(const look_ptr& made) {
     try {
       if (goes_on) submit_step(made);
     } catch (...) {
-      // Without memory the look ends with what it has read; the next one reads the rest.
+      // Without memory the look ends with what it has read; the next look reads all names anew.
       goes_on = false;
     }
     if (goes_on) return;
@@ -40,7 +40,7 @@ void deadlock_search::submit_step(const look_ptr& made) {
   queue_.submit_background(task);
 }
 
-// Nobody waits for a look that was not sent.
+// So that nobody waits for a look that could not be sent.
 void deadlock_search::give_up(const look_ptr& made) {
   const model::annotated_lock held{mutex_};
   of(*made).now = state::done;
@@ -48,7 +48,8 @@ void deadlock_search::give_up(const look_ptr& made) {
   changed_.notify_all();
 }
 
-// The first step reads the names that somebody waits for. Each further step reads one of them.
+// The first step reads the names of the locks that somebody waits for. Each further step reads one of these
+// locks.
 void deadlock_search::read_step(store::admin_verbs& session, look& made) {
   if (!made.names) {
     made.names = session.waited_for();

@@ -112,8 +112,9 @@ decision decide_set_data(const lock_view& view, hold_id hold, const std::string&
   const auto* permit = lock.permit_of(hold);
   if (!lock.token_of(hold) || (permit && model::rests(hold, permit->lease)))
     return lock.unchanged(what::absent);
-  // The guard of a permit has locked the permit, and the statement that writes it would wait. The guard of an
-  // exclusive hold has locked the lock's row, so either there is no edit, or the row may be written.
+  // The guard of a permit has locked the permit, and the statement that writes the permit would wait. The
+  // guard of an exclusive hold has locked the lock's row: if the edit could lock that row all the same, it
+  // may also write it.
   if (permit && lock.is_guarded(hold)) return lock.unchanged(what::guarded);
   return lock.with_data(hold, text);
 }

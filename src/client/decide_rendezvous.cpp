@@ -11,8 +11,8 @@ using std::chrono::microseconds;
 using store::lock_view;
 using what = outcome::what;
 
-// No death changes what a waiter of a latch waits for. When a member of a barrier may be killed, the lease
-// keeper reads from the queue (waiter_poll::due_in).
+// No death changes what a waiter of a latch waits for. From the queue, the lease keeper learns when the lease
+// of a barrier's member may be killed (waiter_poll::due_in).
 constexpr microseconds nobody_stands_in_the_way = std::chrono::hours{1};
 
 bool is_open(const lock_editor& latch) {
@@ -47,13 +47,14 @@ decision arrive_at_barrier(lock_editor& barrier, const lock_view& view, const ac
   if (wish.arrived && !queued) return barrier.finish(what::broken);
   const bool is_last = static_cast<std::int64_t>(barrier.waiting()) + 1 >= barrier.row().capacity;
   if (wish.leaving && (queued || !is_last)) {
-    // Even if its own arrival has not been written yet: otherwise the others would wait in vain.
+    // The generation breaks even if this member's arrival has not been written: else the others would wait in
+    // vain.
     barrier.break_generation();
     return barrier.finish(what::busy);
   }
   if (auto due = barrier.due_waiters(); !due.empty()) return barrier.kill_first(std::move(due));
   if (queued || !is_last) {
-    barrier.change().durable = true;  // if a crash lost it, only the member itself would notice
+    barrier.change().durable = true;  // if a crash lost the arrival, only this member would notice
     return queue_up(barrier, wish);
   }
   if (!view.is_recorded_server) return barrier.unchanged(what::foreign);
@@ -62,9 +63,11 @@ decision arrive_at_barrier(lock_editor& barrier, const lock_view& view, const ac
   return barrier.finish(what::granted);
 }
 
-// Whether a try that would have counted with this token, and whose permit is missing, was not executed. Otherwise it
-// may have counted before a reset removed all permits. A row below the token has never had it. A permit with this token
-// belongs to somebody else. A permit with a lower one was there before the try, so there was no reset since.
+// Whether an earlier try, which would have given its permit the token `tried`, was certainly not executed.
+// Returns false if the try may have counted before a reset removed all permits. Requires: the try's permit is
+// missing. Each of these proves that the try did not count: the row's token is lower, so nobody has got
+// `tried` yet; somebody else's permit has `tried`; a permit has a lower token, so it was there before the
+// try, and the latch has not been reset since.
 bool has_not_counted(const lock_view& latch, model::token tried) {
   if (latch.row.token < tried) return true;
   return std::ranges::any_of(latch.permits,
@@ -105,7 +108,8 @@ decision decide_count_down(const lock_view& view, const model::lock_definition& 
 decision decide_reset(const lock_view& view, const model::lock_definition& definition) {
   lock_editor latch{view, microseconds{0}};
   if (auto other = latch.refuse_other(definition)) return std::move(*other);
-  // All waiters from when it opened continue, even if the queue was too long to release all of them at once.
+  // All waiters that the open latch has left in the queue continue, even if there are too many for one
+  // decision.
   if (is_open(latch)) latch.release_waiters();
   if (latch.outcome().more) return latch.finish(what::again);
   latch.remove_all_permits();

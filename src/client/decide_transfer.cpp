@@ -45,7 +45,8 @@ decision decide_reclaim(const lock_view& view, hold_id old, lease_id from, const
     successor.mode = model::lock_mode::exclusive;
     lock.clear_holder();
   }
-  // A live lease: the client that reclaims has just made it.
+  // The view does not show the lease of the client that reclaims. The lease counts as alive here; that client
+  // checks it by its own clock before it believes the grant (I5).
   lock.grant(successor, model::lease_view{mine.lease, mine.lease});
   lock.report_hold(mine.hold);
   lock.change().notices.push_back(client);

@@ -50,7 +50,8 @@ bool stands_on(const lock_view& view, hold_id hold, lease_id lease) {
 decision decide_acquire(const lock_view& view, const acquire_terms& wish, microseconds skew) {
   lock_editor lock{view, skew};
   const auto& stored = view.row;
-  // A hold that the lock knows was compared when it was granted. A resize may have changed the capacity since.
+  // If the lock has the hold, the definitions were compared when it was granted. They are not compared again,
+  // because a resize may have changed the capacity since.
   const auto token = is_rendezvous(stored.kind) ? std::nullopt : lock.token_of(wish.hold);
   if (token) {
     const auto* permit = lock.permit_of(wish.hold);
@@ -77,7 +78,7 @@ decision decide_acquire(const lock_view& view, const acquire_terms& wish, micros
   if (lock.token_of(wish.hold)) return granted(lock, wish.hold);
   const bool in_turn = !lock.has_waiters() || (!stored.fair && !wish.everything);
   if (in_turn && view.is_recorded_server && fits()) {
-    // The view of its lease is not known here, and nothing reads it afterwards.
+    // The view does not show the lease of the request, and nothing reads the lease of this grant afterwards.
     lock.grant({0, wish.hold, wish.lease, weight_of(wish, lock), wish.mode}, {});
     return granted(lock, wish.hold);
   }
@@ -97,8 +98,9 @@ std::vector<decision> decide_acquire_together(std::span<const store::edit_result
   auto kept = std::find_if_not(made.begin(), made.end(), is_granted);
   if (all && kept != made.end()) kept = made.begin();
   for (; kept != made.end(); ++kept) {
-    // A decision that grants nothing keeps what it does for the dead and for others. One that grants is
-    // dropped whole, because its grant is not wanted without the others.
+    // A decision that does not grant its request keeps its changes: they remove the dead and grant to
+    // waiters. One that grants its request is dropped whole, because that grant is not wanted without the
+    // others.
     if (!is_granted(*kept)) continue;
     *kept = decision{};
     kept->outcome.result = what::absent;
@@ -129,7 +131,7 @@ decision decide_release(const lock_view& view, const release_spec& what_ends, mi
   if (held && was_living && rest) {
     if (!has_permit) {
       lock.rest(*rest);
-    } else if (lock.permit_of(hold)->lease != rest->id) {  // otherwise a repeat after a lost answer
+    } else if (lock.permit_of(hold)->lease != rest->id) {  // otherwise an earlier try has moved it
       lock.move_permit(hold, *rest);
     }
     return lock.finish(what::released);
@@ -138,7 +140,9 @@ decision decide_release(const lock_view& view, const release_spec& what_ends, mi
   if (has_permit) lock.remove_permit(hold);
   if (!held) lock.dequeue(hold);
   if (auto first = lock.must_do_first()) return std::move(*first);
-  // The next request grants a free lock to its waiters. While others still hold it, no request would.
+  // Here nothing may be granted yet. If the lock is free now, the next request grants it to the waiters.
+  // While others still hold it, no request would, so this one must be decided again once the server is
+  // recorded.
   if (!view.is_recorded_server && lock.has_permits() && lock.has_next()) return lock.unchanged(what::foreign);
   lock.grant_everybody_next();
   return lock.finish(was_living ? what::released : what::absent);

@@ -19,8 +19,8 @@ class delayed_releases {
  public:
   bool empty() const noexcept { return by_name_.empty(); }
 
-  // A release of a hold, for which others wait, brings the others of its name forward with it. Anything else waits for
-  // those that are there.
+  // Others may wait for the release of a hold, so all operations of its name become due at `until`, if they
+  // were due later. Any other operation becomes due with those of its name that are there already.
   void add(std::shared_ptr<release_operation> operation, instant until);
   instant next() const { return due_.empty() ? instant::max() : due_.begin()->first; }
   // Removes and returns all releases of the name that is due first.

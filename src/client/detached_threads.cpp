@@ -30,7 +30,8 @@ void detached_threads::start(const char* name, std::function<void()> body,
   }
   const blocked_signals blocked;
   try {
-    // It may run before this function continues, or after it has returned; it has its name in both cases.
+    // The thread may run before this function continues, or after it has returned. Both set the thread's
+    // name, so the thread has it in either case.
     std::thread thread{
         [this, own_name = std::string{name}, body = std::move(body), owner = std::move(owner)]() mutable {
           ::pthread_setname_np(::pthread_self(), own_name.c_str());

@@ -19,12 +19,13 @@ class detached_threads {
   // Blocks all signals in the thread, because they belong to the application. The body must not throw. Throws
   // std::system_error.
   void start(const char* name, std::function<void()> body, std::shared_ptr<const void> owner);
-  // The same, once per role: a later call does nothing. Throws error(unreachable) if the thread cannot be started;
-  // the next call tries again. Requires: no two threads call it at once.
+  // As start(), once per role: a later call does nothing. Throws error(unreachable) if the thread cannot be
+  // started; the next call tries again. Requires: no two threads call this function at once.
   void start_once(const std::string& role, const char* name, std::function<void()> body,
                   std::shared_ptr<const void> owner);
-  // Waits until all have ended, or until that time. Returns how many have not ended. A caller that is one of them, such as
-  // a stop callback that closes its client, does not wait for itself.
+  // Waits until all threads have ended, or until that time. Returns how many have not ended. If the calling
+  // thread is one of them, as when a stop callback closes its client, it neither waits for itself nor counts
+  // itself.
   int wait_until(time_source& time, instant until);
 
  private:
@@ -33,7 +34,7 @@ class detached_threads {
   model::annotated_mutex mutex_;
   std::condition_variable changed_;
   int running_ ROWLOCK_GUARDED_BY(mutex_) = 0;
-  std::set<std::string> roles_;  // that have their thread
+  std::set<std::string> roles_;  // those whose thread was started
 };
 
 }  // namespace rowlock::client_layer

@@ -47,7 +47,7 @@ class dialer {
   struct exchange {
     void dial(store::database& database, attempt& one);
     // The annotations of an attempt cannot name the mutex that guards its result, so this function alone
-    // accesses it.
+    // accesses the result.
     result& of(attempt& one) ROWLOCK_REQUIRES(mutex) { return one.result_; }
 
     detached_threads threads;

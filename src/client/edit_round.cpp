@@ -23,7 +23,7 @@ edit_state state_of(edit_result result, const outcome& decided, const edit_item&
   return decided.result == what::guarded ? edit_state::locked : edit_state::settled;
 }
 
-// Whether the change may concern office watchers.
+// Whether the change may concern clients that watch an office (see office_watchers).
 bool is_of_an_office(const decision& made) {
   const auto& change = made.change;
   if (!change.row) return change.value && made.outcome.stored.kind == model::lock_kind::election;
@@ -126,8 +126,9 @@ void edit_round::answered(store::lock_verbs& session, std::span<const edit_resul
   }
 }
 
-// Whether what it reports was done before this edit: by a ghost's commit, by an earlier try whose answer was lost, or
-// by another client. A granted acquire may do something else besides, such as leaving the queue of an open latch.
+// Whether the decision about item i reports what was done before this edit: by a ghost's commit, by an
+// earlier try whose answer was lost, or by another client. The change of a granted acquire need not be empty
+// then: the acquire may do something else besides, such as leaving the queue of an open latch.
 bool edit_round::is_only_read(std::size_t i) const {
   const auto& [change, outcome] = replies_[i].made;
   if (items_[i].own.is_nil() || change.durable) return false;
@@ -147,8 +148,8 @@ void edit_round::follow_up(const session_call& call, const report_to& report) {
   send_rest(call);
 }
 
-// Waiters of this client have their grants at once, other clients are woken with the rest. A sweep follows if waiters
-// beyond the part of the queue that was read may be granted.
+// Waiters of this client get their grants at once; send_rest() wakes the other clients. A sweep follows if
+// waiters beyond the part of the queue that was read may be granted.
 void edit_round::notify(const std::string& name, const decision& made) {
   const auto mine = client_.keeper.lease();
   for (const auto& next : made.outcome.next) {
@@ -186,7 +187,8 @@ void edit_round::send_rest(const session_call& call) {
     shared.log(log_level::warning, "cannot send wake-ups, so other processes will poll instead: {}",
                failure.what());
   }
-  // Before any kill: a kill judges leases by this server's clock, and this lengthens them for that clock (I5).
+  // Before any kill, because a kill judges leases by this server's clock: recording the server lengthens them
+  // for that clock (I5).
   if (refresh_) {
     call([&](store::session& session) {
       const auto recorded = session.record_database_state();
@@ -214,7 +216,7 @@ void edit_round::follow_up(store::session& session) {
     throw error(failure.kind(), failure.what(), failure.database_code(),
                 failure.outcome_unknown() || is_done);
   } catch (const std::bad_alloc&) {
-    // As the header says.
+    // The remaining steps are left out, as the header says.
   }
 }
 

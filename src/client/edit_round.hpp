@@ -1,5 +1,5 @@
-// One edit: decides about locks under their rows, and does what the decisions call for. Requests, groups of locks,
-// moves and tasks are decided here; no other code of the client begins an edit.
+// One edit: decides about locks while their rows are locked, and does what the decisions call for. Requests,
+// groups of locks, moves and tasks are decided here; no other code of the client begins an edit.
 #pragma once
 
 #include "client/decisions.hpp"
@@ -19,14 +19,15 @@ namespace rowlock::client_layer {
 struct edit_item {
   const std::string& name;  // it must live until the item is reported
   hold_id about{};          // nil: about no single hold
-  // The client's lease, if a decision may report what an earlier commit did: that is then made durable (I8).
+  // The client's lease, if a decision may report what an earlier commit did: that commit is then made durable
+  // (I8).
   lease_id own{};
-  const model::lock_definition* acquired{};  // of an acquire; the lock is created if it is missing
-  bool needs_data = false;                   // lock_view::data
+  const model::lock_definition* acquired{};  // set for an acquire, which creates the lock if it is missing
+  bool needs_data = false;                   // the decision reads lock_view::data
   // The edit reads no permit but that of `about`, if all items of the name allow it (store::edit_request::permits_of).
   bool trusts_in_use = false;
   std::int64_t wanted = 0;     // see store::edit_request
-  bool may_be_queued = false;  // it withdraws a request, which may stand in the queue
+  bool may_be_queued = false;  // the item withdraws a request, which may stand in the queue
   intent why = intent::use;
 };
 
@@ -62,14 +63,15 @@ struct edit_reply {
   decision made{};
 };
 
-// Used by one thread, for one edit: add(), one of the functions that decide, follow_up(). Each change of a recorded
-// name is written with its history.
+// Used by one thread, for one edit: call add() for each item, then one of the functions that decide, then
+// follow_up(). Each change of a recorded name is written with its history.
 class edit_round {
  public:
-  // Decides about item i. is_joined: the edit decides about others of that name, too, so the view shows nothing about
-  // the item's hold in particular.
+  // Decides about item i. is_joined: the edit decides about other items of that name, too, so the view shows
+  // nothing about this item's hold in particular.
   using each = std::function<decision(std::size_t i, const store::lock_view& view, bool is_joined)>;
-  // Decides about all items at once; decision i is about item i. Only what is committed has a view.
+  // Decides about all items at once; decision i is about item i. Only an item whose result is `committed` has
+  // a view.
   using together = std::function<std::vector<decision>(std::span<const store::edit_result> results,
                                                        std::span<const store::lock_view> views)>;
 
@@ -80,26 +82,28 @@ class edit_round {
   // Requires: the items come in the order of their names.
   void add(const edit_item& item);
 
-  // Read when the round was made, before its statement is sent.
+  // These three were read when the round was made, before its statement is sent.
   std::uint64_t checks() const { return checks_; }    // see hold_registry::add
   std::uint64_t wakeups() const { return wakeups_; }  // those that the client had received
   instant sent_at() const { return sent_at_; }
 
-  // Sends the edit, and decides about each item for itself. Items of one name are decided in their order, each from
-  // what the one before it leaves, except that requests that wait leave before what holds, which would otherwise hand
-  // the lock to them.
+  // Sends the edit, and decides about each item for itself. Items of one name are decided in their order,
+  // each from what the one before it leaves, with one exception: withdrawn requests that wait leave the queue
+  // before a hold ends, because the lock would otherwise be handed over to one of them.
   void decide_each(store::lock_verbs& session, each decide);
-  // The same with one decision about all items. Requires: their names are distinct.
+  // Sends the edit, with one decision about all items. Requires: the items' names are distinct.
   void decide_together(store::lock_verbs& session, const together& decide);
 
-  // Does the rest. call: runs a function with a session. report(i, reply): called for each item, after waiters of this
-  // client have their grants, and before anything else is sent.
+  // Does what the decisions call for after the commit. call: runs a function with a session. report: called
+  // for each item i with its reply, after waiters of this client have got the item's grants, and before
+  // anything else is sent.
   using session_call = std::function<void(const std::function<void(store::session&)>& work)>;
   using report_to = std::function<void(std::size_t i, edit_reply& reply)>;
   void follow_up(const session_call& call, const report_to& report);
-  // The same for a caller that reports nothing until all is done. If an item is settled and has changed something, an
-  // error says that the outcome is unknown. What memory is missing for is left out: hints, for which polls make up, or
-  // what the next edit asks for again.
+  // As above, for a caller that reports nothing until all is done. If a step fails although an item is
+  // settled and has changed something, the error says that the outcome is unknown. If memory runs out, the
+  // remaining steps are left out: they send hints, for which polls make up, or do what the next edit asks for
+  // again.
   void follow_up(store::session& session);
 
   std::vector<edit_reply> take_replies() noexcept { return std::move(replies_); }

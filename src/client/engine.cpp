@@ -53,7 +53,7 @@ engine::~engine() = default;
 void engine::connect_first() {
   const auto database = source_.database();
   auto& session = source_.make_spares(database);
-  // A standby cannot record its state, and a read-only client kills no lease.
+  // A read-only client, which may be connected to a standby, kills no lease and so needs no skew.
   if (!context_.settings.read_only) {
     context_.stored_skew_ms.store(session.read_database_state().skew.count());
   }
@@ -189,7 +189,8 @@ bool engine::sleep(std::chrono::nanoseconds length, const std::stop_token& stop)
 
 // ---- the end ----
 
-// Holders are told before the releases are sent, and each release uses its id before the hold leaves the registry.
+// Holders are told before the releases are sent, and each release marks its hold's id as in use before the
+// hold leaves the registry, because reconciliation would take the hold for an orphan otherwise.
 void engine::release_holds() noexcept {
   auto lost = holds_.lose_all(loss::closed);
   release_list releases;

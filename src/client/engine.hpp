@@ -1,4 +1,5 @@
-// The implementation of rowlock::client: the parts of a client put together. call.hpp has what is asked of it.
+// The implementation of rowlock::client: the parts of a client put together. call.hpp has the calls that a
+// program makes.
 #pragma once
 
 #include "client/async_waiters.hpp"
@@ -56,9 +57,9 @@ class engine : public std::enable_shared_from_this<engine> {
   bool is_forked() const noexcept;
   // Room for that many holds more. Throws error(invalid_argument) if options::margin does not allow so many.
   [[nodiscard]] hold_room::place take_room(std::size_t wanted = 1) const;
-  // Checks that the client may write, and starts its workers.
+  // Checks that the client is usable and may write, and starts its workers.
   void begin_work();
-  // Also starts the threads that keep the lease.
+  // Checks that the client may write, and starts its workers and the lease keeper's thread.
   void start_keeper();
   // Pauses. Returns false if there was no time left or stop was requested. Throws error(closed).
   bool sleep(std::chrono::nanoseconds length, const std::stop_token& stop);
@@ -130,7 +131,7 @@ class engine : public std::enable_shared_from_this<engine> {
   std::atomic<bool> keeper_started_{false};
   std::atomic<bool> async_started_{false};
   std::atomic<bool> closed_{false};
-  // None starts once close() has begun to wait for them.
+  // No thread starts once close() has begun to wait for the threads.
   detached_threads threads_ ROWLOCK_GUARDED_BY(start_mutex_);
   detached_threads log_thread_ ROWLOCK_GUARDED_BY(start_mutex_);
 };

@@ -9,7 +9,7 @@ namespace {
 std::string described(const model::lock_definition& lock) {
   const std::string what{to_string(lock.kind)};
   const auto kind = !lock.fair ? "an unfair " + what : (what.starts_with('e') ? "an " : "a ") + what;
-  // The other kinds have a capacity that their users never see.
+  // The usual capacity of the kinds whose users never see the capacity. The text names only an unusual one.
   const auto usual = lock.kind == model::lock_kind::shared_mutex ? model::shared_mutex_capacity : 1;
   switch (lock.kind) {
     case model::lock_kind::semaphore: return fmt::format("{} with {} permits", kind, lock.capacity);

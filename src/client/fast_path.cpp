@@ -24,7 +24,8 @@ store::acquire_item request_of(const acquire_operation& operation) {
           operation.hold,  definition.fair, operation.mode,      operation.weight};
 }
 
-// Drops those for which answer() is true. If it throws, those before are dropped and the others stay.
+// Drops the operations for which answer() returns true. If answer() throws, those that were answered before
+// are null, and the others stay; statement_worker::fail() removes the nulls.
 template <class Operation, class Answer>
 void drop_answered(std::vector<Operation>& operations, Answer answer) {
   for (auto& one : operations) {
@@ -60,7 +61,7 @@ void fast_path::release(batch& work) {
 }
 
 // Takes one round trip instead of an edit's two, if the first waiter is alive. A rival that enters the queue
-// locks the row for a moment, so it is tried more than once.
+// locks the row for a moment, so the hand-over is tried more than once.
 void fast_path::hand_over(std::vector<release_ptr>& operations) {
   if (operations.size() != 1) return;
   const auto& operation = operations.front();
@@ -84,12 +85,13 @@ void fast_path::hand_over(std::vector<release_ptr>& operations) {
   }
 }
 
-// Returns true if the operation is still wanted and stands on the client's current lease. If that lease is
-// not the one it was sent on, the request starts over under a new hold id. Otherwise the operation is
-// delayed, withdrawn or failed here.
+// Returns true if the operation is still wanted and has the client's current lease. If it was sent on an
+// earlier lease, it has then begun anew under a new hold id. If this returns false, it has delayed, withdrawn
+// or failed the operation, or there was nothing to withdraw.
 bool fast_path::prepare(const acquire_ptr& operation) {
   // A statement of a broken connection may still run. Until it has ended, the request is neither repeated nor
-  // withdrawn. What it obtains on a lease that is over does not last: a move finds the hold gone or withdrawn.
+  // withdrawn. If the request's lease is over, this need not wait: what the statement obtains on that lease
+  // does not last, and a move finds the hold gone or withdrawn.
   const bool may_run = operation->progress.is_in_doubt() && operation->lease->is_valid(context_.time.now());
   if (may_run && !slot_.end_ghosts()) {
     client_.queue.delay(operation, operation->retry.row.next());
@@ -116,11 +118,12 @@ bool fast_path::prepare(const acquire_ptr& operation) {
     if (operation->lease) client_.complete.begin_anew(*operation);
     operation->lease = std::move(lease);
   }
-  client_.queue.mark(*operation);  // of one that began anew while there was no memory for the mark
+  client_.queue.mark(*operation);  // no request is sent before its id is marked as in use
   return true;
 }
 
-// For a recently contended lock, the queue is tried first. If that has no result, the lock may be free.
+// If the lock was contended recently, the request tries the queue first. If it cannot enter, the lock may be
+// free.
 void fast_path::acquire_or_enqueue(batch& work) {
   drop_answered(work.acquires, [&](const acquire_ptr& operation) { return !prepare(operation); });
   enqueue(work.acquires, true);
@@ -201,8 +204,9 @@ void fast_path::enqueue(std::vector<acquire_ptr>& operations, bool contended_onl
   operations.clear();
 }
 
-// An attempt that does not wait reads first, so that a busy lock costs neither a row lock nor a log write. A
-// request whose row has been locked for long also reads, to learn whether a holder keeps it.
+// A request that does not wait reads first, so that a busy lock costs neither a row lock nor a write to the
+// server's log. A request whose row has been locked for long also reads, to learn whether a holder has the
+// lock.
 void fast_path::look_first(std::vector<acquire_ptr>& operations) {
   std::vector<store::hold_query> queries;
   const auto now = context_.time.now();

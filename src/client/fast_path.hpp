@@ -19,11 +19,11 @@ class fast_path {
       : client_(client), context_(client.shared), slot_(slot) {}
 
   void release(batch& work);
-  // Releases a hold to the first waiter.
+  // Releases a hold by a hand-over, if the release is alone in its batch.
   void hand_over(std::vector<release_ptr>& operations);
   // Acquires what is free; a single request enters the queue behind a live holder.
   void acquire_or_enqueue(batch& work);
-  // Answers attempts that do not wait and find the lock held.
+  // Answers `busy` to requests that do not wait and whose lock is held.
   void look_first(std::vector<acquire_ptr>& operations);
 
  private:

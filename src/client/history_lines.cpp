@@ -20,7 +20,7 @@ using store::history_event;
 
 constexpr std::size_t lines_at_once = 1000;
 constexpr std::size_t reason_bytes_at_most = 512;
-// What the column of MariaDB and MySQL can hold; all stores keep the same.
+// The column of MariaDB and MySQL can hold no more; the other stores keep to the same limit.
 constexpr std::size_t detail_bytes_at_most = 1024;
 
 struct standing_hold {
@@ -74,7 +74,7 @@ std::optional<model::waiter> waiter_of(const store::lock_view& view, model::hold
   return {};
 }
 
-// Cut to the limit, without half a character at the end.
+// The detail, cut to the limit without half a character at the end.
 std::string fitting(const std::string& detail) {
   return detail.size() <= detail_bytes_at_most
              ? detail
@@ -154,7 +154,7 @@ void update_recorded(context& shared, store::session& session, std::int64_t vers
     if (!recordings.empty()) session.history().check_history();
   } catch (const error& failure) {
     if (failure.code() == errc::unreachable) throw;
-    // If the version were remembered, this client would never read it again.
+    // If this client remembered the version now, it would not read the recordings of that version again.
     if (is_temporary(failure)) {
       shared.log(log_level::info, "cannot read which names are recorded: {}", failure.what());
       return;

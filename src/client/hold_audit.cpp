@@ -11,7 +11,7 @@ namespace {
 
 // How many holds one statement asks about.
 constexpr std::size_t holds_per_statement = 1000;
-// How many are looked up with each renewal, although nothing has happened.
+// About how many holds are looked up after each renewal, although nothing has happened.
 constexpr std::size_t holds_per_renewal = 256;
 
 }  // namespace
@@ -25,7 +25,7 @@ hold_audit::hold_audit(context& shared, submission_queue& queue, hold_registry& 
       loss_notifier_(loss_notifier),
       slot_(slot) {}
 
-// Only their rows show what happened to earlier holds meanwhile: no lease received notices about them.
+// What happened to earlier holds meanwhile shows only in their rows: no lease received notices about them.
 void hold_audit::begin(model::lease_id client, const store::database_state& database_state) {
   holds_.receive_as(client);
   news_.reset();
@@ -144,7 +144,8 @@ void hold_audit::look_at_unchecked() {
   holds_.checked(part);
 }
 
-// No notice reports a loss of these. While the database does not change, only a force or a reclaim takes them.
+// No notice reports a loss of these holds. While the database does not change, only a forced release or a
+// reclaim can take them.
 void hold_audit::look_at_unreachable() {
   lose(missing(holds_.next_unreachable(holds_per_statement)), loss::forced);
   unreachable_at_ = context_.time.now() + context_.settings.poll_interval;
@@ -159,9 +160,10 @@ void hold_audit::pass_on_request() {
   asked_.pop_back();
 }
 
-// Notes in asked_ the holds that have a release request. A hold that stands on another lease than its own is also
-// missing: a fail-over has lost its move to a lease of its own. Once it is lost here, the reconciliation after a
-// change of the database releases what stands there.
+// Returns the holds that are missing in the database, and notes in asked_ those that have a release request.
+// A hold that the database has on another lease is missing, too: a fail-over has lost its move to a lease of
+// its own. Once that hold is lost here, the reconciliation that follows a change of the database releases it
+// on the other lease.
 std::vector<hold_ptr> hold_audit::missing(std::span<const hold_ptr> holds) {
   std::vector<hold_ptr> gone;
   if (holds.empty()) return gone;
@@ -180,7 +182,7 @@ std::vector<hold_ptr> hold_audit::missing(std::span<const hold_ptr> holds) {
   return gone;
 }
 
-// Whether a hold that moves is lost shows when its move is over.
+// Whether a hold that moves is lost can be seen only when its move is over.
 void hold_audit::suspect_again() noexcept {
   skipped_ = true;
   suspected_ = true;

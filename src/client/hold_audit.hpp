@@ -16,7 +16,8 @@
 
 namespace rowlock::client_layer {
 
-// Used by the lease keeper's thread. It remembers what a renewal has shown until the check for it has succeeded.
+// Used by the lease keeper's thread. The audit remembers what a renewal has shown until the check of all
+// holds that follows has succeeded.
 class hold_audit {
  public:
   hold_audit(context& shared, submission_queue& queue, hold_registry& holds, recent_releases& releases,
@@ -32,7 +33,8 @@ class hold_audit {
 
   // When the next step is due.
   instant next() const;
-  // Sends a statement or two. Returns true if a renewal should come early, because it tells why a hold is missing.
+  // Sends a statement or two. Returns true if a renewal should come early, because that tells why a hold is
+  // missing.
   bool step();
   // Called when the thread ends: drops the holds that were still to be checked.
   void forget();
@@ -50,7 +52,7 @@ class hold_audit {
   struct check {
     std::vector<hold_ptr> holds;
     std::size_t next = 0;
-    std::optional<news> about{};  // empty: it only looks whether one is missing
+    std::optional<news> about{};  // empty: the check only looks whether a hold is missing
     loss reason = loss::gone;
   };
 
@@ -80,11 +82,11 @@ class hold_audit {
   std::optional<news> news_;  // from the latest renewal, not yet handled
   std::optional<check> check_;
   std::vector<hold_ptr> asked_;  // holds with a release request that was not read yet
-  bool skipped_ = false;         // the check has found a hold missing that moves: the notice may be about it
+  bool skipped_ = false;         // a hold that moves was missing in the check: the notice may be about it
   bool suspicious_ = false;      // a hold is missing, and the reason is not known
   bool suspected_ = false;
   bool page_due_ = false;
-  instant suspect_at_{};  // no suspicion is checked before
+  instant suspect_at_{};  // suspected_ is not acted on before this time
   instant unreachable_at_{};
 };
 

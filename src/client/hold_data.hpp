@@ -17,7 +17,7 @@ inline std::string with_token(model::token held, std::string_view text) {
   return std::to_string(held) + ' ' + std::string{text};
 }
 
-// The data of the hold with that token. Empty: there is none.
+// The data of the hold with that token. Empty: it has none.
 inline std::string said_under(model::token held, const std::optional<std::string>& stored) {
   if (!stored) return {};
   model::token whose = 0;

@@ -7,7 +7,7 @@ namespace rowlock::client_layer {
 
 namespace {
 
-// Each takes some hundred bytes. An early renewal for that many releases costs next to nothing.
+// Each entry takes some hundred bytes. An early renewal for that many releases costs next to nothing.
 constexpr std::size_t many_releases = 8192;
 
 }  // namespace
@@ -179,7 +179,7 @@ std::vector<hold_ptr> hold_registry::next_unreachable(std::size_t most) {
   return page;
 }
 
-// By buckets: a rehash shuffles them, but each hold's turn still comes.
+// Takes the hash table's buckets in turn. A rehash shuffles the holds, but each hold's turn still comes.
 std::vector<hold_ptr> hold_registry::next_page(std::size_t most) {
   const model::annotated_lock lock{mutex_};
   std::vector<hold_ptr> page;

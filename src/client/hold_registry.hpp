@@ -22,12 +22,13 @@
 namespace rowlock::client_layer {
 
 using hold_ptr = std::shared_ptr<hold_state>;
-// Linked through themselves, so no loss waits for memory.
+// These lists link the holds through themselves, so no loss waits for memory.
 using lost_holds = linked_list<hold_state, &hold_state::next_lost>;
 using asked_holds = linked_list<hold_state, &hold_state::next_asked>;
 
-// Marks holds as moving. Before it ends, a hold whose move has succeeded must be released here: otherwise an audit would
-// find it on another lease and report a loss.
+// Marks holds as moving for as long as this object lives. Before that ends, a hold_state whose move has
+// succeeded must be marked as released and leave the registry: otherwise an audit would find the hold on
+// another lease and report a loss.
 class hold_move {
  public:
   hold_move(std::vector<hold_ptr> holds, hold_state::move where) : holds_(std::move(holds)) {
@@ -50,10 +51,10 @@ class hold_registry {
   // hold that the request obtained.
   std::uint64_t checks() const noexcept { return checks_.load(); }
 
-  // False: the hold's lease is over; the hold was not added, and must not be used. checks_before: checks()
-  // from before the request was sent. If a check has begun since then, it may have been for a loss of this
-  // very hold, so the hold stays in unchecked() until it has been looked up by itself.
-  // If memory runs out, the hold was not added either.
+  // Returns false if the hold's lease has ended: the hold was not added, and must not be used. checks_before:
+  // checks() from before the request was sent. If a check has begun since then, it may have been for a loss
+  // of this very hold, so the hold stays in unchecked() until it has been looked up by itself. If memory runs
+  // out, the hold was not added either.
   bool add(const hold_ptr& hold, std::uint64_t checks_before);
   void remove(const hold_state& hold) noexcept;
   void remove(std::span<const hold_ptr> holds) noexcept;
@@ -62,10 +63,10 @@ class hold_registry {
   std::vector<hold_ptr> all() const;
   bool empty() const { return size() == 0; }
   std::size_t size() const noexcept { return size_.load(); }
-  // Removes the holds on the lease, marks them as lost and returns those that this call has marked: the caller must
-  // have them told. After the lease has ended, no other one is added.
+  // Removes the holds on the lease, marks them as lost and returns those that this call has marked: the
+  // caller must have their holders notified. Once the lease has ended, add() refuses further holds on it.
   lost_holds lose(const lease& lease, loss reason) noexcept;
-  // The same with all holds, which stay here.
+  // Marks all holds as lost and returns those that this call has marked, but leaves all in the registry.
   lost_holds lose_all(loss reason) noexcept;
 
   // Holds on explicit-ttl leases whose deadline has passed.
@@ -73,21 +74,22 @@ class hold_registry {
   // The first deadline of an explicit-ttl lease.
   std::optional<instant> next_deadline() const;
 
-  // Begins a check and returns all holds. A hold whose request was sent before and that is added later is unchecked.
+  // Begins a check and returns all holds. If a request was sent before this call and its hold is added
+  // afterwards, that hold is unchecked.
   std::vector<hold_ptr> begin_check();
   std::vector<hold_ptr> unchecked() const;
   bool has_unchecked() const noexcept { return has_unchecked_.load(); }
   void checked(std::span<const hold_ptr> holds);
   // Called by add(), under no mutex, when a hold must be looked up soon. Set it before the first add().
   std::function<void()> on_unchecked;
-  // Called by add(), under no mutex, for each hold that was added. Likewise.
+  // Called by add(), under no mutex, for each hold that was added. Set it before the first add(), too.
   std::function<void()> on_added = [] {};
 
   // From now on notices come to this lease. A hold whose notices go to another lease is unreachable: an
   // explicit-ttl hold that has outlived the lease of its process.
   void receive_as(model::lease_id client);
   bool has_unreachable() const noexcept { return has_unreachable_.load(); }
-  // At most that many of them, in turn.
+  // At most that many of the unreachable holds, in turn.
   std::vector<hold_ptr> next_unreachable(std::size_t most);
 
   // About that many holds, in turn, so that each is reached.
@@ -97,7 +99,7 @@ class hold_registry {
   using deadlines = std::set<std::pair<instant, model::hold_id>>;
 
   bool is_unreachable(const hold_state& hold) const ROWLOCK_REQUIRES(mutex_);
-  // Adds it. True: it must be looked up soon.
+  // Adds a hold that is in holds_ to the other containers. Returns true if it must be looked up soon.
   bool enter(const hold_ptr& hold, std::uint64_t checks_before) ROWLOCK_REQUIRES(mutex_);
   void forget(const hold_state& hold) noexcept ROWLOCK_REQUIRES(mutex_);
   void forget_deadline(const hold_state& hold) noexcept ROWLOCK_REQUIRES(mutex_);
@@ -105,7 +107,7 @@ class hold_registry {
 
   mutable model::annotated_mutex mutex_;
   std::unordered_map<model::hold_id, hold_ptr> holds_ ROWLOCK_GUARDED_BY(mutex_);
-  // Of holds on explicit-ttl leases, which are never renewed.
+  // The deadlines of holds on explicit-ttl leases, which are never renewed.
   deadlines deadlines_ ROWLOCK_GUARDED_BY(mutex_);
   std::unordered_set<model::hold_id> unchecked_ ROWLOCK_GUARDED_BY(mutex_);
   std::set<model::hold_id> unreachable_ ROWLOCK_GUARDED_BY(mutex_);
@@ -128,12 +130,12 @@ class recent_releases {
     instant answered_at;
   };
 
-  // True when there are so many that a renewal should come early.
+  // Returns true when there are so many releases that a renewal should come early.
   bool add(entry release);
-  // Forgets the releases that were answered before that time, because they are on disk.
+  // Forgets the releases that were answered before that time, at which a renewal was sent: they are on disk.
   void confirm(instant sent_at);
-  // All releases, because they may be lost. Once they are sent again, the caller forgets as many: only others were added
-  // meanwhile.
+  // All releases, for a caller that sends them again because the database may have lost them. The caller then
+  // passes their number to forget_first(): releases that are added meanwhile stand behind them.
   std::vector<entry> all() const;
   void forget_first(std::size_t count) noexcept;
 

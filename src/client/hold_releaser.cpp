@@ -14,8 +14,8 @@ release_result over(const hold_state& hold) {
 
 }  // namespace
 
-// Whether a release has a connection. A worker that only acquires does not count. While no worker is
-// connected, the lease's connection carries releases.
+// Whether there is a connection that carries releases. That of a worker that only acquires does not count.
+// While no worker is connected, the lease's connection carries releases.
 bool hold_releaser::is_connected() const {
   if (!queue_.has_connected_worker()) return fallback_.is_connected();
   return std::any_of(workers_.begin(), workers_.end(), [](const auto& worker) {
@@ -41,7 +41,7 @@ instant hold_releaser::end_of_outage() {
   return outage_ends_.load();
 }
 
-// Whether its release may be decided from the lock's row alone.
+// Whether the hold's release may be decided from the lock's row alone.
 bool hold_releaser::can_be_fast(const hold_state& hold) const {
   const bool known = hold.mode() == model::lock_mode::exclusive || model::is_shareable(hold.kind());
   return known && hold.lease()->is_renewed() && hold.keep_until() <= context_.time.now();
@@ -52,7 +52,7 @@ release_ptr hold_releaser::release_of(hold_state& hold) const noexcept {
   try {
     operation->in_use = queue_.ids().use(hold.id());
   } catch (...) {
-    // The queue marks it. Until then reconciliation may also release it.
+    // The queue marks the id later. Until then reconciliation may release the hold, too.
   }
   operation->was_held = true;
   const bool fast = can_be_fast(hold);
@@ -64,8 +64,9 @@ release_ptr hold_releaser::release_of(hold_state& hold) const noexcept {
 release_ptr hold_releaser::operation_of(hold_state& hold) noexcept {
   release_ptr operation;
   if (hold.begin_release()) operation = release_of(hold);
-  // Also removes a hold that close() has ended in another thread, because the registry would keep it, and thereby the
-  // engine, alive. Not before the release uses the id, or reconciliation would take the hold for an orphan.
+  // Also removes a hold that close() has ended in another thread, because the registry would keep the hold,
+  // and thereby the engine, alive. The release must have marked the id as in use before, or reconciliation
+  // would take the hold for an orphan.
   holds_.remove(hold);
   return operation;
 }
@@ -127,7 +128,7 @@ release_ptr hold_releaser::closing_release(hold_state& hold) const noexcept {
   auto operation = release_of(hold);
   operation->answer.reset();
   operation->how = store::durability::durable;
-  // Once it has moved away, it belongs to whoever gets the text of the transfer.
+  // Once the hold has moved away, it belongs to whoever gets the text of the transfer.
   operation->only_on_lease = hold.is_moving_away();
   return operation;
 }

@@ -22,7 +22,7 @@ class hold_releaser {
                 const session_slot& fallback)
       : context_(shared), queue_(queue), holds_(holds), workers_(workers), fallback_(fallback) {}
 
-  // None needs memory. Waits at most options::close_timeout.
+  // Both release() functions wait at most options::close_timeout. No release needs memory.
   release_result release(hold_state& hold);
   // Uses one statement if all are held exclusively and nobody waits. Result i belongs to hold i. Requires: room and
   // results have as many elements as holds.
@@ -34,7 +34,7 @@ class hold_releaser {
   release_answer begin(hold_state& hold) noexcept;
   // As begin(), but the result is `unknown` if a lost answer leaves open whether the hold stood until its release.
   release_answer begin_certain(hold_state& hold) noexcept;
-  // The same with the caller's own answer, which is completed even if the hold was already over.
+  // As begin(), but completes the caller's own answer, even if the hold was already over.
   void begin(hold_state& hold, const release_answer& answer) noexcept;
   release_result await(const release_answer& answer, instant until);
 
@@ -54,7 +54,7 @@ class hold_releaser {
   hold_registry& holds_;
   const worker_list& workers_;
   const session_slot& fallback_;
-  std::atomic<instant> outage_ends_{instant::max()};  // how long releases wait for a connection
+  std::atomic<instant> outage_ends_{instant::max()};  // until when releases wait for a connection
 };
 
 }  // namespace rowlock::client_layer

@@ -1,5 +1,5 @@
-// How many more holds a client may have: those that it has, and those that its requests under way may still obtain, all
-// count.
+// How many more holds a client may have. Both the holds that it has and those that its requests under way may
+// still obtain count.
 #pragma once
 
 #include <atomic>
@@ -12,7 +12,7 @@ namespace rowlock::client_layer {
 // Thread-safe.
 class hold_room {
  public:
-  // Room for some holds, until it ends. May outlive the client.
+  // Keeps room for some holds while this object lives, unless free() is called. May outlive the client.
   class place {
    public:
     place() = default;
@@ -25,7 +25,7 @@ class hold_room {
     }
     ~place() { free(); }
     explicit operator bool() const noexcept { return taken_ != nullptr; }
-    // Any threads may call it at once; it frees the room once.
+    // Several threads may call this at the same time; the room is freed once.
     void free() noexcept {
       if (const auto count = count_.exchange(0); count > 0) taken_->fetch_sub(count);
     }
@@ -39,9 +39,9 @@ class hold_room {
     std::shared_ptr<std::atomic<std::size_t>> taken_;
   };
 
-  // Empty: the holds that are present, those under way and `wanted` are more than `most`. A request keeps its place until
-  // its hold is among those present. So those are counted afterwards: one that becomes present meanwhile counts twice,
-  // and never not at all.
+  // Returns an empty place if the present holds, the places taken and `wanted` together are more than `most`.
+  // A request keeps its place until its hold is present. So this function takes the place first and counts
+  // the present holds afterwards: a hold that becomes present in between counts twice, but none is left out.
   template <class CountPresent>
   place take(std::size_t wanted, CountPresent present, std::size_t most) const {
     const auto before = taken_->fetch_add(wanted);

@@ -100,7 +100,7 @@ std::shared_ptr<release_operation> hold_state::take_ending() noexcept {
 }
 
 bool hold_state::begin_release() noexcept {
-  // Past the deadline it is lost, even if the watchdog has not noticed yet.
+  // Past its deadline the hold is lost, even if the watchdog has not noticed yet.
   if (!lease_->is_valid(time_.now())) lose(loss::expired);
   int expected = held;
   return fate_.compare_exchange_strong(expected, released);

@@ -43,39 +43,40 @@ class hold_state {
   rowlock::loss loss() const noexcept;
   std::stop_token stop_token() noexcept;
 
-  // Marks the hold as lost, unless it was released or lost before. True: this call did so, and the caller
-  // must call tell().
+  // Marks the hold as lost, unless it was released or lost before. Returns true if this call has marked it;
+  // the caller must then call tell().
   bool lose(rowlock::loss reason) noexcept;
   // Fires the stop token. Runs the user's callbacks, so call it under no mutex.
   void tell() noexcept;
 
-  // Stores a release request and its time limit. True: it is the first, and the caller must call notify_request(). If
-  // memory runs out, nothing changes.
+  // Stores a release request and its time limit, unless the hold is over. Returns true if it is the hold's
+  // first request; the caller must then call notify_request(). If memory runs out, nothing changes.
   bool request_release(const std::string& reason, instant until);
   void notify_request() noexcept;  // as tell()
   std::stop_token request_token();
   std::optional<rowlock::release_request> request() const;
 
-  // True for the first caller, if the hold is not lost.
+  // Marks the hold as released. Returns true for the first caller, unless the hold is lost.
   bool begin_release() noexcept;
   bool is_released() const noexcept { return fate_.load() == released; }
-  // A release of this hold, which was made with it, so it cannot fail for lack of memory. Only for the caller for which
-  // begin_release() or lose() was true, and once.
+  // The operation that releases this hold. It was made with the hold, so a release cannot fail for lack of
+  // memory. Only the caller to which begin_release() or lose() returned true may take it, once.
   std::shared_ptr<release_operation> take_ending() noexcept;
 
   // For linked_list, in the loss notifier: of lost holds, and of those with a release request.
   std::shared_ptr<hold_state> next_lost{};
   std::shared_ptr<hold_state> next_asked{};
 
-  // Others waited when it was granted, so a fast release is unlikely to succeed. Call this before the object is shared.
+  // Others waited when the hold was granted, so a fast release is unlikely to succeed. Call this before the
+  // object is shared.
   void set_contended(bool contended) noexcept { contended_ = contended; }
   bool is_contended() const noexcept { return contended_; }
 
-  // A release before that time leaves the lock resting until then.
+  // If the hold is released before that time, its lock rests until then.
   void set_keep_until(instant then) noexcept { keep_until_.store(then); }
   instant keep_until() const noexcept { return keep_until_.load(); }
 
-  // Whether the statement that ends it may hand the lock over to the head of the queue.
+  // Whether the statement that ends the hold may hand the lock over to the head of the queue.
   bool is_fair() const noexcept { return lock_.fair; }
   model::lock_kind kind() const noexcept { return lock_.kind; }
 
@@ -85,17 +86,18 @@ class hold_state {
   bool is_moving() const noexcept { return move_.load() != move::none; }
   bool is_moving_away() const noexcept { return move_.load() == move::away; }
 
-  // It was downgraded or upgraded in the database.
+  // The database has changed the mode, the weight or the token of the hold.
   void become(model::lock_mode mode, std::int64_t weight, model::token token) noexcept;
-  // Whether it was changed is in doubt, and it may still be changed. It has at least this mode and weight.
+  // It is in doubt whether the database has changed the hold, and it may still do so. The hold has at least
+  // this mode and weight.
   void become_in_doubt(model::lock_mode mode, std::int64_t weight) noexcept;
   bool is_in_doubt() const noexcept { return in_doubt_.load(); }
 
-  // Counts the entries of a recursive lock. leave() is true for the last one, which releases; enter() is
-  // false after it.
+  // Count the entries of a recursive lock. leave() returns true for the last entry, whose caller releases the
+  // hold; from then on enter() returns false.
   bool enter() noexcept;
   bool leave() noexcept { return entries_.fetch_sub(1) == 1; }
-  // leave() if one entry is left. False: there are more, and nothing has changed.
+  // Calls leave() if exactly one entry is left. Otherwise returns false, and nothing has changed.
   bool leave_last() noexcept;
   void undo_leave() noexcept { entries_.fetch_add(1); }
   std::size_t depth() const noexcept { return static_cast<std::size_t>(entries_.load()); }
@@ -111,7 +113,7 @@ class hold_state {
   std::atomic<model::token> token_;
   std::atomic<model::lock_mode> mode_;
   std::atomic<std::int64_t> weight_;
-  std::atomic<bool> in_doubt_{false};  // whether the database has it in that mode and with that weight
+  std::atomic<bool> in_doubt_{false};  // whether the database has the hold in that mode and with that weight
   std::shared_ptr<client_layer::lease> lease_;
   std::atomic<int> fate_{held};  // held, released, or the loss
   std::atomic<int> entries_{1};
