@@ -19,7 +19,7 @@ class ids_in_use {
     model::annotated_mutex mutex;
     std::unordered_map<model::hold_id, int> counts ROWLOCK_GUARDED_BY(mutex);
 
-    // Called by one mark's destructor, into which the thread-safety analysis does not look.
+    // A function of its own, because the thread-safety analysis does not look into ~mark(), which calls it.
     void drop(model::hold_id id) {
       const model::annotated_lock lock{mutex};
       const auto found = counts.find(id);

@@ -13,9 +13,9 @@ namespace {
 
 using namespace std::chrono_literals;
 
-// As a worker's limit: more rounds than this mean that rivals never pause.
+// As rounds_at_most in slow_path.cpp: more rounds than this mean that rivals never pause.
 constexpr int joint_rounds_at_most = 12;
-// One failure may be an old connection that broke in the pool; two mean that the database cannot be reached.
+// One failure may be an idle connection that broke; two mean that the database cannot be reached.
 constexpr int joint_failures_at_most = 2;
 
 }  // namespace
@@ -36,7 +36,7 @@ joint_acquire::joint_acquire(engine& on, const std::vector<model::lock_request>&
                 "\"" + name_of(*twice) + "\" is named twice and would wait for itself");
   }
   for (const auto i : order_) wanted_.push_back(wanted[i]);
-  holds_.reserve(wanted_.size());  // so that none is lost
+  holds_.reserve(wanted_.size());  // so that no hold is lost for lack of memory
   engine_.check_usable();
   room_ = engine_.take_room(wanted_.size());
   model::check_hold_times(how_.ttl, how_.min_hold);
@@ -99,7 +99,7 @@ void joint_acquire::asked() {
     if (missing == joint_round::state::lapsed) round->withdraw();
     if (missing == joint_round::state::busy || missing == joint_round::state::locked ||
         (comes_free && rounds_ > joint_rounds_at_most)) {
-      // A caller that waits continues as for one lock.
+      // A caller that waits requests the first missing lock by itself, and waits in its queue.
       if (how_long_.waits) return wait_for_next();
       const bool too_long =
           engine_.shared().time.now() > begun_ + engine_.shared().settings.statement_timeout;
@@ -124,7 +124,7 @@ std::shared_ptr<joint_round> joint_acquire::next_round() {
     make_ids(0);
   }
   if (lease && in_doubt_) {
-    // Its ids stay in use by the round that is in doubt.
+    // The round that is in doubt keeps the marks that its ids are in use.
     return std::make_shared<joint_round>(
         joint_round{engine_, lease, in_doubt_->wishes, in_doubt_->all, true});
   }
@@ -174,7 +174,8 @@ bool joint_acquire::stand() const {
 }
 
 void joint_acquire::all_are_granted() {
-  // While it waited for others, a hold may have been released by force, or the lease may have run out.
+  // While the request waited for other locks, a hold may have been released by force, or the lease may have
+  // run out.
   if (!stand()) return begin_anew();
   if (how_.ttl) {
     failures_ = 0;
@@ -252,7 +253,8 @@ void joint_acquire::fail(const std::exception_ptr& why) {
   answer_.fail(why);
 }
 
-// What is still to come is released by whoever brings it: the worker that runs the task, or completes the wait.
+// A grant that still comes is released by the thread that learns of it: the worker that runs the task, or the
+// thread that completes the wait.
 void joint_acquire::clear() noexcept {
   std::unique_ptr<acquire_call> waiting;
   {
@@ -260,7 +262,7 @@ void joint_acquire::clear() noexcept {
     waiting.swap(waiting_);
   }
   if (waiting) waiting->drop();
-  // It was answered, and no step has taken what it brought.
+  // The task is no longer under way: its result is released here, unless a step has taken it.
   if (!task_ || !task_->answer.give_up()) {
     if (round_) round_->withdraw();
     if (moving_) moving_->drop_moved();

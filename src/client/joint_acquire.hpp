@@ -20,22 +20,31 @@
 
 namespace rowlock::client_layer {
 
-// What a joint_call asks for. Its steps run in the threads of the workers and of the lease
-// keeper: whatever a step waits for runs the next one.
+// The request of a joint_call. Its steps run in the threads of the workers and of the lease keeper: the
+// thread that completes what a step waits for runs the next step.
 //
-//   stage     | it waits for             | then
-//   asking    | the edit of a round,     | all are granted: moving, or settled. One is busy: waiting, or settled
-//             | perhaps after a pause    | without holds. A row was locked, or the answer lost: asking again
-//   waiting   | the first that is busy,  | granted: asking for those behind it. Failed: settled
-//             | in its queue             |
-//   moving    | the edit that puts all   | moved: settled. A row was locked, or the answer lost: moving again. One
-//             | on leases of their own   | was lost before: returning
-//   returning | the release of all       | asking for all anew
-//   over      | nothing                  | it has been settled, or abandoned, and has nothing left
+//   stage     | it waits for          | event                        | next stage
+//   asking    | the edit of a round,  | all locks are granted        | moving, if there is an explicit ttl;
+//             | perhaps after a pause |                              | otherwise settled
+//             |                       | they are, but a hold is over | returning
+//             |                       | a lock is busy               | waiting; if the caller does not wait,
+//             |                       |                              | settled, without holds
+//             |                       | a lock's row is locked       | waiting; if the caller does not wait,
+//             |                       |                              | asking again; after too long settled
+//             |                       | the answer was lost          | asking again
+//   waiting   | the first lock that   | the lock is granted          | asking for the rest; if it was the
+//             | is not free, in its   |                              | last one, as when all are granted
+//             | queue                 |                              |
+//   moving    | the edit that puts    | all holds have moved         | settled; if a hold is over, returning
+//             | all holds on leases   | a row was locked, or the     | moving again
+//             | of their own          | answer was lost              |
+//             |                       | a hold was lost before       | asking for all anew
+//   returning | the release of all    | all are released             | asking for all anew
+//   over      | nothing               | -                            | -
 //
-// A failure in any stage settles it, after everything that it has was released. If its caller abandons it, or
-// settles it itself, all is released as well; what is granted later is released by the thread that learns of
-// the grant.
+// A failure in any stage releases everything that the request has, and settles it. If the caller abandons the
+// request, or settles it itself, everything is released, too; what is granted later is released by the thread
+// that learns of the grant.
 class joint_acquire final : public serial_steps {
  public:
   using holds = std::vector<hold_ptr>;
@@ -50,7 +59,7 @@ class joint_acquire final : public serial_steps {
   promised<holds>& answer() noexcept { return answer_; }
 
   void submit() { start(); }  // call it once
-  // The caller has given up, or has settled it: releases everything.
+  // For a caller that has given up, or has settled the answer itself: releases everything.
   void abandon() { stop(); }
   // Why there is no answer yet, for a caller that gives up. Call it before abandon().
   std::optional<error> last_failure() const;
@@ -81,7 +90,7 @@ class joint_acquire final : public serial_steps {
   engine& engine_;
   std::vector<model::lock_request> wanted_;  // in name order
   hold_room::place room_;
-  std::vector<std::size_t> order_;  // where the caller named each
+  std::vector<std::size_t> order_;  // the index of each wanted_ in the caller's list
   const wait_limit how_long_;
   const acquire_options how_;
   const model::hold_id owner_;
@@ -93,10 +102,10 @@ class joint_acquire final : public serial_steps {
   // Only for the steps.
   stage stage_ = stage::begun;
   holds holds_;                      // of the first names
-  std::vector<model::hold_id> ids_;  // of every name, for each request on this lease
+  std::vector<model::hold_id> ids_;  // the hold id with which each name is requested
   std::shared_ptr<lease> lease_;
   std::shared_ptr<joint_round> round_;     // under way, or answered and not taken over
-  std::shared_ptr<joint_round> in_doubt_;  // the first whose answer was lost: its requests may be held
+  std::shared_ptr<joint_round> in_doubt_;  // the first whose answer was lost: it may have been executed
   std::shared_ptr<joint_move> moving_;     // of holds_, which may stand on their own leases already
   task_ptr task_;                          // of the round or the move
   int rounds_ = 0;

@@ -8,7 +8,8 @@ namespace {
 
 using namespace std::chrono_literals;
 
-// The first round asks for nothing without a lease. A client that has just begun has one in a moment.
+// Without a lease the first round would send nothing. A client that has just been started has its lease in a
+// moment, so this waits for the lease.
 void await_first_lease(const joint_call& made) {
   auto& on = made.on();
   const auto now = on.shared().time.now();
@@ -45,7 +46,7 @@ bool joint_call::drop() noexcept {
       for (const auto& hold : *granted) on().releaser().begin(*hold);
     }
   } catch (const std::exception&) {
-    // It had failed: nothing was granted.
+    // The call had failed, so nothing was granted.
   }
   // If the client is closed, a statement that hangs may still bring what the joint acquire waits for.
   joint_->abandon();

@@ -32,7 +32,7 @@ class joint_call : public call {
   const wait_limit how_long_;
   std::shared_ptr<joint_acquire> joint_;
   std::optional<instant> until_;
-  std::optional<error> failure_;  // why there was no answer when it was left
+  std::optional<error> failure_;  // why there was no answer when the call was left
 };
 
 // For a caller whose thread waits. Throws as acquire_all does.

@@ -43,7 +43,7 @@ void joint_move::run(store::session& session) {
   for (std::size_t i = 0; i < from_.size(); ++i) take(i, sent_at, edit.checks());
 }
 
-// All or none.
+// Decides to move all holds, or none.
 std::vector<decision> joint_move::decide(std::span<const store::edit_result> results,
                                          std::span<const store::lock_view> views) const {
   std::vector<decision> made(from_.size());
@@ -71,8 +71,8 @@ void joint_move::withdraw(std::size_t i, provision with, instant sent_at) const 
   engine_.parts().queue.submit(as_withdrawal(std::move(with.ending), from_[i]->id(), std::move(with.own)));
 }
 
-// From now on the registry, and everybody who uses it, has the new object. A hold that was lost meanwhile is
-// not taken, because its loss has been reported.
+// From now on the registry has another object for the hold, on the new lease. A hold that was lost meanwhile
+// is not taken, because its loss has been reported.
 void joint_move::take(std::size_t i, instant sent_at, std::uint64_t checks) {
   auto& old = *from_[i];
   const auto with = std::exchange(for_take_[i], {});
@@ -98,7 +98,8 @@ joint_move::result joint_move::outcome() const {
   return std::ranges::any_of(replies_, is_locked) ? result::again : result::lost;
 }
 
-// Also releases the new leases, which end with their holds, even if a hold still stands on the old one.
+// Also ends the new leases, even if the holds still stand on their old ones: the release of a hold ends its
+// explicit-ttl lease.
 void joint_move::withdraw() const noexcept {
   const auto now = engine_.shared().time.now();
   for (std::size_t i = 0; i < from_.size(); ++i) {

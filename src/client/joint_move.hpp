@@ -1,4 +1,5 @@
-// Moves the holds of several locks onto explicit-ttl leases of their own, in one edit, when the ttl of each begins.
+// Moves the holds of several locks in one edit, each onto an explicit-ttl lease of its own. The ttl begins
+// with the move.
 #pragma once
 
 #include "client/decisions.hpp"
@@ -14,13 +15,13 @@
 
 namespace rowlock::client_layer {
 
-// One caller tries again while result() is `again`. A try that the caller no longer waits for may still run in
-// a worker's thread.
+// Its caller has a worker call run() again while outcome() is `again`. A try that the caller no longer waits
+// for may still run in a worker's thread.
 //
-//   result   | what happened                                    | moved()
-//   moved    | every hold stands on its own lease               | all
-//   again    | a row was locked: nothing was written            | -
-//   lost     | a hold was lost before, or its new lease is over | those that stand, perhaps none
+//   outcome | what happened                                    | moved()
+//   moved   | every hold stands on its own lease               | all
+//   again   | a row was locked: nothing was written            | -
+//   lost    | a hold was lost before, or its new lease is over | those that stand, perhaps none
 class joint_move {
  public:
   enum class result : std::uint8_t { moved, again, lost };
@@ -33,16 +34,18 @@ class joint_move {
   result outcome() const;
   const std::vector<hold_ptr>& moved() const { return moved_; }
 
-  // The caller has given up, or continues without the holds: releases all of them, wherever they stand. A try
-  // may still run; drop_moved() releases what it takes.
+  // For a caller that has given up, or continues without the holds: releases all of them, on whichever lease
+  // they stand. A try may still run; drop_moved() releases the holds that it moves.
   void withdraw() const noexcept;
-  // Releases the holds that stand on their own leases. Call it in the thread that run() has ended in, or after it.
+  // Releases the holds that stand on their own leases. Call it when run() has ended: in the same thread, or
+  // once the task that called run() has been answered.
   void drop_moved() noexcept;
 
  private:
   std::vector<decision> decide(std::span<const store::edit_result> results,
                                std::span<const store::lock_view> views) const;
-  // What may become necessary is made before the statement: the new lease of a hold, and the release of that hold.
+  // What may be needed after the statement, and is made before it: the new lease of a hold, and the release
+  // of that hold.
   struct provision {
     std::shared_ptr<lease> own;
     release_ptr ending;

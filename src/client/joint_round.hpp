@@ -12,17 +12,19 @@
 
 namespace rowlock::client_layer {
 
-// Made by a joint acquire, run once by a worker, and read when its task is done. Lives until then.
+// A joint acquire makes it, a worker runs it once, and the joint acquire reads it when the worker's task is
+// done.
 struct joint_round {
   engine& on;
-  std::shared_ptr<client_layer::lease> lease;  // null: there is none yet, and nothing is sent
+  std::shared_ptr<client_layer::lease> lease;  // null: the client has none yet, so nothing is sent
   std::vector<acquire_terms> wishes;           // in name order
-  bool all = false;                            // all or none; otherwise those before the first that is busy
+  bool all = false;                            // grants all or none; otherwise all before the first not free
   bool looks = false;                          // only finds what an earlier round got whose answer was lost
   std::vector<ids_in_use::mark> in_use{};
   std::vector<edit_reply> replies{};
   std::vector<hold_ptr> holds{};  // of the first wishes
-  // Of each wish, made before it is sent: withdraws it, or releases its hold. Null: it is used.
+  // One for each wish, made before the wish is sent: it withdraws the wish, or releases its hold. Null: it
+  // was used, or the hold has it.
   mutable std::vector<release_ptr> endings{};
   std::uint64_t checks = 0;  // see hold_registry::add
 

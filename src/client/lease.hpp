@@ -34,8 +34,9 @@ class lease {
     return false;
   }
 
-  // The database has confirmed the lease in its answer to a statement that was sent then: the deadline is one
-  // ttl later, minus the margin. False: it was ended, or has said that it is over, and the deadline stays as it is.
+  // The database has confirmed the lease in its answer to a statement that was sent at `sent_at`: the
+  // deadline is one ttl later, minus the margin. Returns false, and leaves the deadline as it is, if the
+  // lease was ended, or if is_valid() has said that it is over.
   bool confirm(instant sent_at, std::chrono::nanoseconds margin) noexcept {
     const auto deadline = (sent_at + ttl_ - margin).time_since_epoch().count();
     auto before = deadline_.load();
@@ -54,7 +55,8 @@ class lease {
  private:
   static constexpr std::int64_t ended = -1;
 
-  // What deadline_ says, which is negative once it has passed and somebody was told so.
+  // The deadline that a value of deadline_ stands for. The value is negative once is_valid() has said that
+  // the lease is over.
   static instant deadline_in(std::int64_t value) noexcept {
     return instant{std::chrono::nanoseconds{value == ended || value > 0 ? value : -value}};
   }

@@ -13,9 +13,10 @@ using namespace std::chrono_literals;
 
 namespace {
 
-// To end the lease when the client is closed.
+// How often the end of the lease is tried, when the client is closed, while there is no memory for it.
 constexpr int tries_without_memory = 10;
-// Without it each hold of a client that has only one now and then would wake this thread.
+// How long the thread goes on listening after the last waiter or hold is gone. Otherwise each hold of a
+// client that has only one now and then would wake it.
 constexpr auto stays_awake = 2s;
 
 }  // namespace
@@ -37,7 +38,7 @@ lease_keeper::lease_keeper(context& shared, submission_queue& queue, waiter_regi
     watches_offices_.store(false);
     if (const auto current = this->lease()) {
       session.listen(current->id());
-      // A crash may have broken the connection and lost releases: a renewal finds out.
+      // The server may have crashed, which breaks the connection and may lose releases: a renewal finds out.
       renew_now_.store(true);
     }
     // A wake-up may have come while nobody listened.
@@ -75,7 +76,7 @@ void lease_keeper::watch_offices() {
   if (!must_poll_ && !wants_offices_.exchange(true)) slot_.end_wait();
 }
 
-// An earlier change is noticed now.
+// Notifies at the end, because a leader may have changed before this connection listened.
 void lease_keeper::listen_to_offices() {
   slot_.call([](store::wakeup_verbs& session) { session.listen(office_watchers()); });
   watches_offices_.store(true);
@@ -111,7 +112,8 @@ void lease_keeper::end_lease() noexcept {
   context_.log(log_level::warning, "there is no memory to end the lease, so it expires by itself");
 }
 
-// Called while it is being handled. What this itself cannot do for lack of memory is left to the next failure.
+// Called while the exception is being handled. What this function cannot do for lack of memory is left to the
+// next failure.
 void lease_keeper::handle_failure() noexcept {
   auto* growing = &reconnect_;
   try {
@@ -151,7 +153,7 @@ void lease_keeper::report(const error& failure) {
   }
   const auto left_out = failures_.due(failure.what(), context_.time.now());
   if (!left_out) return;
-  // The log need not repeat what callers are thrown; the next line is for later callers.
+  // If callers are thrown the failure, the log need not report it as a warning or an error.
   const auto level = failed_acquires > 0 ? log_level::info
                      : is_permanent      ? log_level::error
                                          : log_level::warning;
@@ -168,7 +170,7 @@ void lease_keeper::attempt(recurring_step& what, instant due, Body body) {
     body();
   } catch (const error& failure) {
     if (failure.code() == errc::unreachable) {
-      what.not_before = {};  // the pause is that of the next connection
+      what.not_before = {};  // the pause before the next connection takes its place
       throw;
     }
     return report(failure);
@@ -181,7 +183,7 @@ void lease_keeper::attempt(recurring_step& what, instant due, Body body) {
 
 void lease_keeper::step() {
   if (!lease()) {
-    // Holders of the old lease learn of their loss before a new one exists, even if the watchdog is late.
+    // Holders of the old lease learn of their loss before a new lease exists, even if the watchdog is late.
     lease_.expire(context_.time.now());
     make_lease();
   }
@@ -210,9 +212,10 @@ void lease_keeper::step() {
   }
 }
 
-// Returns whether a wake-up came. A client that has lately had something to watch stays awake, because it will soon again.
+// Returns whether a wake-up came. A client that lately had a waiter or a hold goes on listening for it,
+// because it will probably have one again soon.
 bool lease_keeper::wait_until(instant event) {
-  waits_for_.store(interest::nobody);  // before the look: whoever comes after it ends the wait
+  waits_for_.store(interest::nobody);  // before the registries are read: whoever comes later ends the wait
   const auto now = context_.time.now();
   const bool watches = !waiters_.empty() || wants_offices_.load();
   const bool has_any = watches || holds_.size() > 0;
@@ -254,8 +257,8 @@ instant lease_keeper::next_event() const {
   return next;
 }
 
-// A wake-up is for a waiter, or for a holder whose lock was taken by force. If wake-ups have no address, it
-// may be for neither. If a wake-up names waiters, it is only for them.
+// A wake-up is for a waiter, or for a holder whose lock was taken by force. If the database's wake-ups reach
+// all clients, it may be for neither. If a wake-up names waiters, it is only for them.
 void lease_keeper::on_wakeup(const std::vector<hold_id>& granted) {
   poll_.count_wakeup();
   if (!granted.empty()) {
@@ -263,14 +266,15 @@ void lease_keeper::on_wakeup(const std::vector<hold_id>& granted) {
     return attempt(naming_, {}, [this] { poll_.look_at_named(); });
   }
   if (wants_offices_.load()) office_signal_.notify();
-  // A grant to a waiter of this client does not explain it: the same commit may have taken the lock from a holder here.
+  // A grant to a waiter of this client need not be all that the wake-up means: the same commit may have taken
+  // the lock from a holder of this client.
   audit_.suspect();
   poll_.begin_again();
   attempt(looking_, {}, [this] { look(); });
 }
 
-// If the database cannot tell whether something changed, only the waiters are looked up; a holder learns with
-// its next renewal.
+// If the database cannot tell whether something changed, only the waiters are looked up; a holder learns of a
+// change with its next renewal.
 void lease_keeper::poll_wakeups() {
   switch (poll_.poll_wakeups()) {
     case store::wakeup_poll::none: return;
@@ -293,8 +297,8 @@ void lease_keeper::make_lease() {
   renew_at_ = created.sent_at + renew_interval(context_.settings);
   audit_.begin(created.made->id(), created.state);
   sweep_.plan_first(created.sent_at);
-  // Requests that waited on the lost lease are no longer in any queue. They are taken before the new lease can be used:
-  // those that wait on that need not be sent again.
+  // Requests that waited on the lost lease are no longer in any queue. They are taken out of the registry
+  // before the new lease can be used: requests that wait on the new lease need not be sent again.
   lease_.reserve();
   auto left = waiters_.take_all();
   lease_.use(created.made);

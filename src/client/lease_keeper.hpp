@@ -43,13 +43,14 @@ class lease_keeper {
 
   // The database sends no wake-ups, so it is polled while somebody waits.
   void must_poll() noexcept { must_poll_ = true; }
-  // The connections of this client share what may break them, and none can be made anew while one that broke is kept
-  // (SQLite's side files). So the workers must look at theirs, too.
+  // What breaks one connection of this client breaks all of them (SQLite's side files), and no new one can be
+  // made while a broken one is kept. So the workers must check theirs, too.
   void breaks_with_workers() noexcept { breaks_with_workers_ = true; }
   // session::warning() has been logged with this text.
   void warned_of(std::string danger) { warned_ = std::move(danger); }
-  // What sends releases on this connection while no worker has one. note_connection: it may have been made or lost.
-  // run: sends what is due, and begins nothing after that time.
+  // Lends this connection to the fallback worker, which sends releases while no other worker is connected.
+  // note_connection: called when the connection may have been made or lost. run: sends what is due, and
+  // begins nothing after the given time.
   void lend_to(std::function<void()> note_connection, std::function<void(instant)> run) {
     note_connection_ = std::move(note_connection);
     run_fallback_ = std::move(run);
@@ -73,11 +74,12 @@ class lease_keeper {
   // Looks at one waiter alone, now.
   void look_up(model::hold_id waiter) noexcept;
   void renew_soon() noexcept;
-  // From now on office_signal() reports changed offices; never on a database that must be polled.
+  // From now on office_signal() reports that the leader of some election may have changed; it never does on a
+  // database that must be polled.
   void watch_offices();
   bool watches_offices() const noexcept { return watches_offices_.load(); }
   change_signal& office_signal() noexcept { return office_signal_; }
-  // How many wake-ups have come, and grants to waiters that were not registered yet.
+  // How many wake-ups have come, plus the grants to waiters that were not registered yet.
   std::uint64_t wakeups_received() const noexcept { return poll_.wakeups(); }
   void count_wakeup() noexcept { poll_.count_wakeup(); }
   // For the watchdog: as process_lease::expire().
@@ -122,15 +124,15 @@ class lease_keeper {
 
   using interest = session_slot::interest;
   std::atomic<interest> waits_for_{interest::waiters};
-  instant watches_until_{};  // for waiters
-  instant awake_until_{};    // for waiters or holders
+  instant watches_until_{};  // until then the thread waits with interest::waiters
+  instant awake_until_{};    // later, until then, it waits with interest::holders
   std::atomic<bool> renew_now_{false};
   std::atomic<bool> wants_offices_{false};
   std::atomic<bool> watches_offices_{false};
   change_signal office_signal_;
   bool must_poll_ = false;
   bool breaks_with_workers_ = false;
-  task_ptr look_of_workers_;  // the latest; used by the keeper's thread
+  task_ptr look_of_workers_;  // the latest of let_workers_look(); used by the keeper's thread
   std::function<void()> note_connection_;
   std::function<void(instant)> run_fallback_;
 

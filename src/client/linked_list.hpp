@@ -10,7 +10,7 @@
 
 namespace rowlock::client_layer {
 
-// Not thread-safe. Requires: an object is in one list at a time that uses this link of it.
+// Not thread-safe. Requires: an object is in at most one list at a time that uses the same link.
 template <class T, std::shared_ptr<T> T::*link = &T::next_in_list>
 class linked_list {
  public:

@@ -40,7 +40,8 @@ void lock_editor::remove_dead_holder(std::chrono::milliseconds delay) {
   if (!row_.lease) return;
   const auto dead = *row_.hold;
   if (dead.is_nil() || delay <= std::chrono::milliseconds{0}) return clear_holder();
-  // The same hold may be lost again after another grant, and no lease comes back (I3).
+  // The lease's id contains the token, because the same hold may be lost again after another grant, and no
+  // lease comes back (I3).
   const auto id = lease_id::belonging_to(dead, row_.token);
   rest({id, id, {}, 0, "rests after a loss", delay});
 }
@@ -150,7 +151,7 @@ void lock_editor::release_waiters() {
   made_.outcome.more = !view_.queue_complete;
 }
 
-// Each member finds its permit, which proves that the generation is complete. It keeps the permit until it releases it.
+// Each member finds its permit, which proves that the generation is complete, and then releases it.
 void lock_editor::complete(const model::waiter& last) {
   bump_token();
   const auto pass = [&](const model::waiter& member) {
@@ -163,7 +164,7 @@ void lock_editor::complete(const model::waiter& last) {
   made_.change.durable = true;
 }
 
-// Durable, because a row that came back after a crash would be taken for a member that has arrived.
+// Durable, because a place that came back after a crash would be taken for a member that has arrived.
 void lock_editor::break_generation() {
   for (const auto& [waiter, lease] : living_) {
     if (!contains(made_.outcome.wake, lease->client)) made_.outcome.wake.push_back(lease->client);
@@ -190,7 +191,7 @@ void lock_editor::make_exclusive(const model::permit& permit) {
   if (view_.data) write_data(made_.change, wanted.hold, *view_.data);
 }
 
-// The token may be a new one, and so the text is written anew.
+// An exclusive hold's text is stored with the token, which may be a new one, so the text is written anew.
 void lock_editor::write_data(store::lock_change& change, hold_id hold, const std::string& text) const {
   if (held_by(hold)) {
     change.value = with_token(row_.token, text);
@@ -217,7 +218,7 @@ decision lock_editor::finish(outcome::what result) {
   const bool others = !change.enqueue.empty() || !change.dequeue.empty() || !change.remove_permits.empty() ||
                       !change.add_permits.empty();
   const bool changed = row_ != view_.row;
-  // A new head alone is not written.
+  // If nothing but the head has changed, the row is not written.
   row_.head_ticket = std::max(row_.head_ticket, head_ticket());
   // If other tables change, the row is written too, because Galera compares only what is written.
   if (others || changed) change.row = row_;
@@ -280,7 +281,8 @@ decision lock_editor::with_data(hold_id hold, const std::string& text) {
   return made;
 }
 
-// Another server's clock may be ahead. It may judge no lease until all leases are lengthened for it (I5).
+// The clock of a server that is not the recorded one may be ahead. It may judge no lease until all leases are
+// lengthened for it (I5).
 decision lock_editor::kill_first(std::vector<lease_id> leases) {
   if (!view_.is_recorded_server) return unchanged(outcome::what::foreign);
   made_.outcome.leases = std::move(leases);

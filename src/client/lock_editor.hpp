@@ -59,9 +59,10 @@ class lock_editor : public lock_state {
   void report_hold(hold_id hold);
   decision finish(outcome::what result);
   decision unchanged(outcome::what result);  // nothing is written
-  // Moves a stored hold onto that lease, under the id `as` and with its token, and returns `granted`. Under another
-  // id it keeps the data that the view shows. Writes nothing else, and nothing at all if it stands there already (I7).
-  // Returns `guarded` if a guarded transaction relies on the hold, which then stays where it is.
+  // Moves a stored hold onto that lease, under the id `as` and with its token, and returns `granted`. A
+  // permit that gets another id keeps the data that the view shows. Writes nothing else, and nothing at all
+  // if the hold stands on that lease already (I7). Returns `guarded` if a guarded transaction relies on the
+  // hold, which then stays where it is.
   decision move_onto(hold_id hold, lease_id onto, hold_id as);
   // Writes the data of a stored hold, and returns `granted`. Nothing else is written.
   decision with_data(hold_id hold, const std::string& text);
@@ -73,7 +74,7 @@ class lock_editor : public lock_state {
  private:
   std::int64_t head_ticket() const;
   bool removed(hold_id hold) const;
-  // The hold as the changes so far leave it.
+  // The token, and whether the hold is exclusive, are those after the changes so far.
   void write_data(store::lock_change& change, hold_id hold, const std::string& text) const;
   void add_permit(const model::permit& permit, const std::optional<model::lease_view>& lease);
 

@@ -92,7 +92,8 @@ microseconds lock_state::takeover_in() const {
 
 // ---- who waits ----
 
-// A guarded transaction may have locked the row of a free lock. Then only permits may be added, no holder.
+// A guarded transaction may have locked the row of a free lock. Then permits may be added, but no exclusive
+// holder.
 bool lock_state::fits(lock_mode mode, std::int64_t weight, std::int64_t in_use) const {
   if (row_.lease) return false;
   if (mode == lock_mode::exclusive) return in_use == 0 && view_.replaceable;

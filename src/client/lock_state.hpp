@@ -25,13 +25,13 @@ class lock_state {
   // Whether a guarded transaction may rely on that hold, which must then stay on its lease.
   bool is_guarded(hold_id hold) const;
   bool has_permits() const { return !permits_.empty() || view_.unread_weight > 0; }
-  // kill() has to delete or to shorten it.
+  // Whether kill() has to delete or to shorten the lease.
   bool is_due(const model::lease_view& lease) const {
     return lease.expires_in + skew_ <= std::chrono::microseconds{0} || lease.expires_in > lease.ttl + skew_;
   }
   std::vector<lease_id> due_holders() const;
-  // The time until the first lease that is in the way may be killed: a holder's, or that of the head of the
-  // queue if the others may be waiting for it.
+  // The time until the first lease that is in the way may be killed: a holder's, or, without an exclusive
+  // holder, that of the first waiter, for whom the others may be waiting.
   std::chrono::microseconds takeover_in() const;
 
   // -- who waits --
@@ -54,8 +54,8 @@ class lock_state {
   // Keeps a reference to the view. The dead are still there, until remove_dead().
   lock_state(const store::lock_view& view, std::chrono::microseconds skew);
 
-  // Removes waiters and permits of the dead, except permits that a guarded transaction keeps, and says which.
-  // A latch keeps all its permits.
+  // Removes waiters and permits of the dead, except permits that a guarded transaction keeps, and waiters
+  // that can never fit. Returns what it has removed. A latch keeps all its permits.
   removed_dead remove_dead();
   template <class Id>
   static bool contains(const std::vector<Id>& ids, const Id& id) {

@@ -23,8 +23,8 @@ class log_writer {
 
   bool is_silent() const noexcept { return !write_; }
 
-  // Before start() the caller's thread writes the line, later run() does. Dropped after stop(), and while too
-  // many lines wait; an extra line then says how many were dropped.
+  // Before start() the caller's thread writes the line, later run() does. Lines are dropped after stop(), and
+  // while too many wait; in the latter case an extra line says how many.
   void write(log_level level, std::string line) noexcept;
 
   void start();         // run() follows

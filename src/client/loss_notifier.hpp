@@ -30,7 +30,7 @@ class loss_notifier {
   void stop() { calls_.stop(); }
 
  private:
-  // Who is to be told. The lost go first, all at once.
+  // The holds whose holders are to be told. The lost ones go first, all at once.
   struct untold {
     lost_holds lost;
     asked_holds asked;

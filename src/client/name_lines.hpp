@@ -1,5 +1,5 @@
-// Requests that wait to be sent, in a line for each name. The first request of a name that no batch has reserved is found
-// at once, however many wait behind it, or behind reserved names.
+// Requests that wait to be sent, in a line for each name. The first request of a name that no batch has
+// reserved is found at once, however many wait behind it, or behind reserved names.
 #pragma once
 
 #include <algorithm>
@@ -24,8 +24,9 @@ class name_lines {
 
   bool empty() const noexcept { return lines_.empty(); }
 
-  // At the end of its name's line, or, if it is `urgent`, behind those that are urgent too. A name has its turn by the
-  // request that has waited longest.
+  // Adds the request at the end of its name's line or, if it is `urgent`, behind the urgent ones at the
+  // front. A line has the turn that its first request had when the line was made, or when a request was last
+  // taken out or put back.
   void add(const std::string& name, Operation operation, bool is_reserved, bool urgent) {
     std::list<entry> added;
     added.push_back({next_turn_, std::move(operation)});
@@ -36,7 +37,7 @@ class name_lines {
     of_name.waiting.splice(urgent ? of_name.rest : of_name.waiting.end(), added);
     if (is_first_of_rest) of_name.rest = single;
   }
-  // Before all others of its name, and that name before all others.
+  // Puts the request before all others of its name, and that name before all other names.
   void put_back(const std::string& name, Operation operation, bool is_reserved) {
     std::list<entry> added;
     added.push_back({first_turn_ - 1, std::move(operation)});
@@ -46,7 +47,7 @@ class name_lines {
     set_turn(&here);
   }
 
-  // A batch has reserved the name, or freed it again.
+  // Call them when a batch has reserved the name, or has freed it again.
   void reserve(const std::string& name) {
     if (const auto found = lines_.find(name); found != lines_.end()) reserve(&*found);
   }
@@ -54,7 +55,8 @@ class name_lines {
     if (const auto found = lines_.find(name); found != lines_.end()) make_ready(found->second);
   }
 
-  // The line, of those whose names are not reserved, that comes next after that one, or first. Null: there is none.
+  // Of the lines whose names are not reserved, the one whose turn comes next after that line, or the first.
+  // Null: there is none.
   place next(place after = nullptr) const {
     const auto at = after ? ready_.upper_bound({after->second.turn, after}) : ready_.begin();
     return at == ready_.end() ? nullptr : at->second;
@@ -66,7 +68,7 @@ class name_lines {
   }
   void reserve(place at) { at->second.idle = ready_.extract({at->second.turn, at}); }
   static const Operation& front(place at) { return at->second.waiting.front().operation; }
-  // Removes and returns the first request. If it was the last one too, the place is gone.
+  // Removes and returns the first request. If it was the only one, the place is gone.
   Operation take(place at) {
     line& of_name = at->second;
     Operation taken = std::move(of_name.waiting.front().operation);
@@ -76,8 +78,8 @@ class name_lines {
     return taken;
   }
 
-  // Calls see(operation) for each, which must not throw. Removes those for which it returns true, and then passes them
-  // to take(operation), in the order of their turns.
+  // Calls see(operation), which must not throw, for each request. Removes the requests for which see()
+  // returns true, and then passes them to take(operation), in the order of their turns.
   template <class See, class Take>
   void remove_if(See see, Take take) {
     std::list<entry> removed;
@@ -107,10 +109,10 @@ class name_lines {
     std::list<entry> waiting{};
     typename std::list<entry>::iterator rest = waiting.end();  // the first that is not urgent
     turn_number turn = 0;                                      // by which the line stands in ready_
-    typename ready_set::node_type idle{};                      // its node there, while the name is reserved
+    typename ready_set::node_type idle{};                      // the line's node, while it is not in ready_
   };
 
-  // Finds or makes the line, with nothing in it if it is new.
+  // Finds the line of that name, or makes an empty one.
   typename line_map::value_type& line_of(const std::string& name, turn_number turn, bool is_reserved) {
     if (const auto found = lines_.find(name); found != lines_.end()) return *found;
     ready_set made;
@@ -134,7 +136,7 @@ class name_lines {
     of_name.turn = of_name.idle.value().first = turn;
     if (is_ready) make_ready(of_name);
   }
-  // After requests were taken out.
+  // Call it after requests were taken out of the line.
   void tidy(place at) {
     if (!at->second.waiting.empty()) return set_turn(at);
     if (at->second.idle.empty()) reserve(at);

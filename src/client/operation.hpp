@@ -1,4 +1,4 @@
-// What callers ask for, on its way through the queue and the workers.
+// The requests and tasks of callers, on their way through the queue and the workers.
 #pragma once
 
 #include "client/acquire_progress.hpp"
@@ -20,18 +20,19 @@
 
 namespace rowlock::client_layer {
 
-// A release tells its caller how it went.
+// Tells the caller of a release its result.
 using release_answer = std::shared_ptr<promised<release_result>>;
 
-// The answer to a request, the mark that its id is in use, and the room for its hold. The request may live much longer
-// than it is under way, because its caller keeps it. What the database has under its id from then on is a registered hold,
-// or has no owner.
+// The answer to a request, the mark that its id is in use, and the room for its hold. The mark and the room
+// end with the answer, because the request may live much longer: its caller keeps it. What the database has
+// under its id after the answer is a registered hold, or has no owner.
 class acquire_answer : public promised<std::shared_ptr<hold_state>> {
  public:
   ids_in_use::mark in_use{};
-  hold_room::place room{};  // empty: it obtains no hold
+  hold_room::place room{};  // empty: the request obtains no hold
 
-  // Its hold is registered, if there is one, so a caller that is woken finds the room that is left.
+  // The room is freed before the caller is woken, so that the caller finds what is really left. If the
+  // request has obtained a hold, that is registered by now and counts by itself.
   template <class... Arguments>
   bool complete(Arguments&&... arguments) {
     room.free();
@@ -74,14 +75,14 @@ struct acquire_operation : model::lock_request {
   backoff guarded = guarded_pause();
   instant not_before{};  // no poll retries it earlier: a guarded transaction keeps the row of a dead holder
   acquire_answer answer{};
-  bool is_unanswered = false;  // its caller will learn so, unless this changes
-  // Withdraws it, or releases its hold. It is made with what it ends, so neither can fail for lack of memory. Null: it
-  // is used, or the hold has it.
+  bool is_unanswered = false;  // the database has not answered yet; expect_answer() has noted that
+  // Withdraws this request, or releases its hold. It is made with the request, so that neither can fail for
+  // lack of memory. Null: it was used, or the hold has it.
   std::shared_ptr<release_operation> ending;
   std::shared_ptr<acquire_operation> next_in_list{};  // see linked_list
 
   // Whether one edit may decide it together with other requests for the same name: many can hold the lock at once,
-  // and the request is certainly not in the queue, of which an edit reads one row per name.
+  // and the request is certainly not in the queue, where an edit looks up only one hold for each name.
   bool joins() const {
     return model::is_shareable(definition.kind) && !progress.was_queued() && !progress.is_in_doubt();
   }
@@ -98,7 +99,8 @@ struct acquire_operation : model::lock_request {
     is_unanswered = false;
     if (!progress.was_queued()) answer.note_failure(reason);
   }
-  // The reason until the database answers for the first time. Before the request is sent.
+  // Notes the reason that counts until the database answers for the first time. Call it before the request is
+  // sent.
   void expect_answer(const std::exception_ptr& otherwise) noexcept {
     is_unanswered = true;
     answer.note_failure(otherwise);
@@ -120,38 +122,40 @@ struct release_operation {
   };
 
   std::string name;
-  model::lock_kind kind = model::lock_kind::unknown;    // of a hold that is released
-  model::lock_mode mode = model::lock_mode::exclusive;  // likewise
+  model::lock_kind kind = model::lock_kind::unknown;    // of the lock, if it is known
+  model::lock_mode mode = model::lock_mode::exclusive;  // of a hold that is released
   aim purpose = aim::release;
-  model::hold_id hold{};  // of release; of force, unless it is nil
+  model::hold_id hold{};  // what is released; with aim::force the one hold to take, or nil for all
   ids_in_use::mark in_use{};
-  // Of force: holds with later tokens stay.
+  // With aim::force: holds with later tokens stay.
   model::token upto = std::numeric_limits<model::token>::max();
-  bool was_held = false;   // a caller had it
-  bool is_orphan = false;  // nothing in this client knows it
+  bool was_held = false;   // a caller had the hold
+  bool is_orphan = false;  // no code of this client knows the hold or the place
   std::shared_ptr<client_layer::lease> lease{};
-  bool only_on_lease = false;  // released only if it stands on that lease
+  bool only_on_lease = false;  // it is released only if it stands on `lease`
   store::durability how = store::durability::asynchronous;
   instant keep_until{};  // minimum hold time: the lock rests until then
   bool fair = true;
   bool is_pending_sweep = false;  // a sweep for the waiters of an unfair lock
   bool fast = false;              // the fast path is worth a try
-  bool try_hand_over = false;     // if that does not free it, a hand-over without an edit is worth a try
-  bool in_doubt = false;          // an answer was lost: it may have happened
+  bool try_hand_over = false;     // if that frees nothing, a hand-over without an edit is worth a try
+  bool in_doubt = false;          // an answer was lost, so this may have been executed
   // Its caller counts `released` as evidence that the hold stood until then.
   bool must_be_certain = false;
   retry_state retry{};
   release_answer answer{};                            // null: nobody waits
   std::shared_ptr<release_operation> next_in_list{};  // see linked_list
 
-  // Whether others may get the lock by it. It goes before what only tidies up.
+  // Whether others may get the lock by this. Such a release goes before what only tidies up.
   bool frees_a_hold() const { return purpose == aim::release && was_held; }
-  // A request that was withdrawn. It may be anywhere in the queue, also beyond what an edit reads of it.
+  // Whether this withdraws a request, which may stand anywhere in the queue, also beyond the part that an
+  // edit reads.
   bool may_be_queued() const {
     return purpose == aim::release && !was_held && kind != model::lock_kind::unknown && !is_rendezvous(kind);
   }
-  // Whether one edit may decide it together with other requests for the same name. An exclusive hold stands alone on its
-  // lock. If a request is withdrawn from a barrier, it matters whether the barrier knows it.
+  // Whether one edit may decide it together with other requests for the same name. That is no use for an
+  // exclusive hold, which is alone on its lock, and wrong for a withdrawal from a barrier, where it matters
+  // whether the withdrawn request had arrived.
   bool joins() const {
     return (purpose == aim::release && mode == model::lock_mode::shared) || may_be_queued();
   }

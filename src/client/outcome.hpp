@@ -32,7 +32,7 @@ struct outcome {
     foreign,   // this server is not the recorded one: record its state, then retry
     again,     // dead waiters were removed, or a permit that was not read may be dead: retry
     broken,    // of a barrier: another member of its generation has died or given up
-    overrun,  // of a latch: it counts down by more than what `remaining` says; of a capacity: it leaves its bounds
+    overrun,   // of a latch: the count is above `remaining`; of a resize: the capacity leaves its bounds
     in_doubt,  // of a latch: an earlier try may have counted before a reset
   } result = what::busy;
   model::token token = 0;

@@ -10,7 +10,8 @@ namespace {
 
 // In larger batches the statement's own time outweighs the round trips that they save.
 constexpr std::size_t batch_limit = 256;
-// Each joined request is decided from all permits of the name, while the row is locked.
+// Each joined request is decided while the row is locked, and goes through all permits that the edit has
+// read.
 constexpr std::size_t joined_limit = 64;
 
 const std::string& name_of(const acquire_ptr& operation) {
@@ -95,8 +96,8 @@ bool pending_operations::is_idle() const {
          postponed_releases_.empty() && under_way_ == 0;
 }
 
-// Takes those at the front of the name's line that one edit may decide together with those that were taken before. A
-// request that may not join closes its name for the requests behind it.
+// Takes the requests at the front of the name's line that one edit may decide together with those that were
+// taken before. A request that may not join closes its name for the requests behind it.
 template <class Operation>
 void pending_operations::join(const std::string& name, name_lines<Operation>& from,
                               std::vector<Operation>& to, batch& into) {
@@ -117,7 +118,7 @@ void pending_operations::join(const std::string& name, name_lines<Operation>& fr
   }
 }
 
-// A request to be sent alone is taken only if it is the first.
+// A request that must be sent alone is taken only into an empty batch.
 template <class Operation>
 void pending_operations::take_distinct(name_lines<Operation>& from, std::vector<Operation>& to, batch& into) {
   if (into.alone) return;
@@ -137,7 +138,7 @@ void pending_operations::take_distinct(name_lines<Operation>& from, std::vector<
     const bool joins = next.joins() && !alone;
     to.emplace_back();
     try {
-      static_cast<void>(reserve(name, into));  // no batch has: its line would not be next
+      static_cast<void>(reserve(name, into));  // it succeeds: next() returns no reserved name
     } catch (...) {
       to.pop_back();
       throw;

@@ -34,7 +34,7 @@ struct batch {
   std::unordered_set<std::string> joined;  // names of several requests that one edit decides
   std::vector<task_ptr> tasks;
   std::vector<std::string> names;  // reserved until finish()
-  bool must_connect = false;       // it is empty, and the queue has not been stopped
+  bool must_connect = false;       // it is empty, because the worker must connect before it takes work
   bool alone = false;              // one request, which must be sent by itself
   // While the batch is formed: the names that more requests may join, and how many have.
   std::unordered_map<std::string, std::size_t> open;
@@ -42,18 +42,20 @@ struct batch {
   bool empty() const { return acquires.empty() && releases.empty() && tasks.empty(); }
 };
 
-// Not thread-safe: submission_queue guards it with its mutex. If memory runs out in add(), delay(), take_…() or reserve(),
-// what was not added or taken stays where it was. The others allocate nothing.
+// Not thread-safe: submission_queue guards it with its mutex. If memory runs out in add(), delay(), take_…()
+// or reserve(), what was not added or taken stays where it was. The other functions allocate nothing.
 class pending_operations {
  public:
   void add(const acquire_ptr& operation);
   // The release of a hold goes before what else waits for its name, because others may wait for the lock.
   void add(const release_ptr& operation);
   void add(const task_ptr& operation) { tasks_.push_back(operation); }
-  // There was no memory to add or to delay it. It stays here until a later try succeeds.
+  // For an operation for which there was no memory in add() or delay(): it stays here until a later try
+  // succeeds.
   void postpone(acquire_ptr operation, instant now) noexcept;
   void postpone(release_ptr operation, instant now) noexcept;
-  // Calls add(), or postpones the operation. Unchecked: add() may require the mutex that the caller has locked.
+  // Calls add(), and postpones the operation if that throws. Unchecked: add() may require the mutex that the
+  // caller has locked.
   template <class Operation, class Add>
   void keep(const Operation& operation, instant now, Add add) noexcept ROWLOCK_UNCHECKED {
     try {
@@ -71,8 +73,8 @@ class pending_operations {
   }
   instant next_delayed_acquire() const;  // or background task
   instant next_delayed_release() const;
-  // Add what is due, and what was postponed. True: there was something. mark(operation): prepares a postponed one, and
-  // may throw.
+  // Add what is due, and what was postponed. Return whether anything was due. mark(operation) prepares a
+  // postponed operation, and may throw.
   template <class Mark>
   bool add_delayed_acquires(instant now, Mark mark);
   template <class Mark>
@@ -84,18 +86,21 @@ class pending_operations {
   bool has_releases() const { return !releases_.empty(); }
   bool has_tasks() const { return !tasks_.empty(); }
   bool has_background() const { return !background_.empty(); }
-  // True if only acquires are left, and no batch is under way.
+  // True if no batch is under way, and nothing is left but acquires that are neither delayed nor postponed.
   bool is_idle() const;
 
-  // Each takes what it can into the batch and reserves the names. A request behind another one for its name stays.
+  // Each takes what it can into the batch and reserves the names. A request behind another one for its name
+  // stays, unless one edit may decide both.
   void take_acquires(batch& into);
   // Whether an acquire that must be sent alone has waited for a batch to which others came first.
   bool has_passed_over() const { return passed_over_; }
   void take_releases(batch& into);
-  // Each takes one at most, which may take as long as a statement may: releases that come meanwhile wait for it.
+  // Each takes at most one task, which may last as long as a statement may: releases that come meanwhile wait
+  // for the task.
   void take_task(batch& into) { take_one(tasks_, into); }
   void take_background(batch& into) { take_one(background_, into); }
-  // Reserves the name of an operation that was never added. False: another batch has reserved it.
+  // Reserves a name for the batch, also that of an operation that was never added. False: a batch has
+  // reserved it.
   [[nodiscard]] bool reserve(const std::string& name, batch& into);
   // A batch that was formed is under way until finish(), which frees its names for other batches.
   void begin();
@@ -134,7 +139,7 @@ class pending_operations {
   task_list tasks_;
   task_list background_;
   std::multimap<instant, acquire_ptr> delayed_acquires_;
-  std::multimap<instant, task_list> delayed_tasks_;  // of one each
+  std::multimap<instant, task_list> delayed_tasks_;  // each list has one task
   delayed_releases delayed_releases_;
   acquire_list postponed_acquires_;
   release_list postponed_releases_;

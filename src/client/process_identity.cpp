@@ -17,7 +17,7 @@ namespace rowlock::client_layer {
 
 namespace {
 
-// A renewal writes the whole row of a lease on some databases.
+// Limited, because on some databases each renewal writes the whole row of a lease.
 constexpr std::size_t bytes_at_most = 255;
 
 std::string shown(std::string_view text) {

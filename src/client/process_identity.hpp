@@ -17,7 +17,8 @@ struct process_identity {
   std::string user;
   std::string program;
 
-  // application: empty means the program's name, which the kernel truncates. command: empty means its file name.
+  // application: empty means the program's name, which the kernel truncates. command: empty means the
+  // program's file name.
   static process_identity of_this_process(const std::string& application, const std::string& command = {});
 
   store::lease_record lease(model::lease_id id, model::lease_id client, std::chrono::milliseconds ttl) const {
@@ -25,8 +26,8 @@ struct process_identity {
   }
 };
 
-// Tells a process of this machine from all that have had or will have its pid: the boot, and when the process started
-// since then. Empty: there is none, or /proc does not show it.
+// Distinguishes a process of this machine from all others that have had or will have its pid: names the boot,
+// and when the process started after it. Empty: there is no such process, or /proc does not show it.
 std::string birth_of(std::int64_t pid);
 
 // The name of the user with that number, from the text of /etc/passwd. Empty: it is not there.

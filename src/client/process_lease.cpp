@@ -47,8 +47,8 @@ void process_lease::lose(const std::shared_ptr<lease>& lost, loss reason) noexce
     if (current_ != lost) return;
     current_.reset();
     lost_.push_back({lost->id(), lost->end() + context_.margin(lost->ttl())});
-    // Under this mutex: the watchdog may lose this lease while the keeper makes the next one, and would then
-    // forbid what use() has just allowed.
+    // Under this mutex: the watchdog may lose this lease while the keeper makes the next one, and without the
+    // mutex it could forbid what use() has just allowed.
     queue_.allow_acquires(false);
   }
   notifier_.tell(holds_.lose(*lost, reason));

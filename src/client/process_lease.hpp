@@ -32,7 +32,7 @@ class process_lease {
     instant sent_at;
   };
   created create();
-  // Makes it the current one: from now on acquires are sent. Call reserve() before.
+  // Makes that lease the current one: from now on acquires are sent. Call reserve() before.
   void use(const std::shared_ptr<lease>& made) noexcept;
   // Allocates what the loss of a lease needs.
   void reserve();
@@ -47,7 +47,8 @@ class process_lease {
   // lease whose last renewal was answered too late to count.
   instant next_end() const;
   void end_lost();
-  // Ends the current lease and the lost ones that may end. Its holds say loss::closed.
+  // Ends the current lease and the lost ones that may end. The holds of the current lease report
+  // loss::closed.
   void end_all();
 
  private:

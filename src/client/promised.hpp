@@ -24,7 +24,7 @@
 
 namespace rowlock::client_layer {
 
-// Everything of it but the result. Thread-safe.
+// All of a promise but the result itself. Thread-safe.
 class promise_state {
  public:
   // If there is no memory for the failure, the caller is thrown std::bad_alloc.
@@ -41,8 +41,9 @@ class promise_state {
     return is_over();
   }
 
-  // For a caller whose thread does not wait: called once, by the thread that completes, under no mutex. Must not
-  // throw. Set it before the operation is shared. Dropped when the caller gives up.
+  // For a caller whose thread does not wait: the thread that completes the promise calls next() once, under
+  // no mutex. next() must not throw. It is dropped when the caller gives up. Set it before the operation is
+  // shared.
   void on_complete(std::function<void()> next) {
     const model::annotated_lock lock{mutex_};
     next_ = std::move(next);
@@ -61,12 +62,12 @@ class promise_state {
     const model::annotated_lock lock{mutex_};
     return state_ == state::leaving;
   }
-  // True: nobody waits any more, and no result will come. False: there already was a result.
+  // The caller waits no longer. True: no result will come. False: there already was a result.
   bool give_up() { return drop_caller(state::given_up); }
   // As leave(), but nobody waits any more: the result will belong to nobody. False: there was a result before.
   bool detach() { return drop_caller(state::leaving); }
   // Why there is no result yet, for a caller that gives up. Null: no reason is known any more.
-  // Without memory for the reason it stays unknown.
+  // Without memory for the reason none is known either.
   void note_failure(const std::exception_ptr& reason) noexcept {
     auto copied = reason ? copied_failure(reason) : nullptr;
     const model::annotated_lock lock{mutex_};
@@ -117,7 +118,7 @@ class promise_state {
   state state_ ROWLOCK_GUARDED_BY(mutex_) = state::open;
 
  private:
-  // Null: there is no memory for it, or it says that there was none.
+  // Null: there is no memory for a copy, or the failure itself was a lack of memory.
   static std::shared_ptr<const error> copied_failure(const std::exception_ptr& failure) noexcept {
     try {
       return std::make_shared<const error>(copy_of(failure));
@@ -144,11 +145,12 @@ class promise_state {
 template <class Result>
 class promised : public promise_state {
  public:
-  // False: the caller has given up, or already has its result. The caller of complete() must then dispose of this one.
+  // Returns false if nobody waits for the result any more; whoever called complete() then owns it.
   bool complete(Result result) {
     return settle([&]() ROWLOCK_REQUIRES(mutex_) { result_ = std::move(result); });
   }
-  // The same, but counts the result if the caller gets it, before the caller can see it.
+  // As complete(result), but counts the result in `received` if the caller gets it, before the caller can see
+  // it.
   bool complete(Result result, std::atomic<std::uint64_t>& received) {
     return settle([&]() ROWLOCK_REQUIRES(mutex_) {
       result_ = std::move(result);

@@ -21,7 +21,7 @@ constexpr std::chrono::microseconds routine = 10min;
 constexpr int routine_share = 100;
 // The factor by which the intervals of request_repeatedly() grow, up to the routine interval.
 constexpr int repeat_factor = 4;
-// After this long without a reading, the next one begins at once again.
+// After this long without a reading, the pauses between readings begin short again.
 constexpr auto quiet = 2min;
 
 // Whether the entry makes a lock rest after its holder has gone, as the lock's or the holder's options say.
@@ -150,8 +150,8 @@ void reconciliation::step(store::lock_verbs& session, std::uint64_t number) {
   succeeded_ = true;
 }
 
-// False: another step has replaced this one. client: whose leases are read; no other step changes it while
-// this one runs.
+// False: another step has replaced this one. client: becomes client_, which no other step changes while this
+// one runs; null if there is nothing to read.
 bool reconciliation::begin(std::uint64_t number, std::shared_ptr<lease>& client) {
   const auto current = keeper_.lease();
   const model::annotated_lock lock{mutex_};
@@ -212,8 +212,8 @@ void reconciliation::read_page(store::lock_verbs& session, const std::shared_ptr
   if (*repeat_in_ > routine) repeat_in_.reset();
 }
 
-// The order matters. The id of a request that was in ids() at the first look may belong to a hold by now, and
-// a hold's id to a release; see the class.
+// The order matters: an id that was in ids() for a request at the first look may be a hold's at the next, and
+// that hold's id may be in ids() for a release at the last; see the class.
 bool reconciliation::is_unknown(const store::held_entry& entry) const {
   return !rests(entry) && !queue_.ids().contains(entry.hold) && !holds_.contains(entry.hold) &&
          !queue_.ids().contains(entry.hold);

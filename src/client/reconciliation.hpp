@@ -28,7 +28,7 @@ class lease_keeper;
 // It releases nothing that has an owner. An id is registered from before it is sent until nothing uses it any
 // more: in ids_in_use while a request uses it, then in the registry while it is a hold, then in ids_in_use
 // while a release uses it. Ids are never reused. So if neither contains an id that was read, nothing uses it
-// any more. What it names is released only if it still stands on the lease that was read.
+// any more. The hold or place of that id is released only if it still stands on the lease that was read.
 class reconciliation {
  public:
   reconciliation(context& shared, submission_queue& queue, hold_registry& holds, lease_keeper& keeper);
@@ -40,7 +40,7 @@ class reconciliation {
   // Call it once. From now on all names are also read every five to ten minutes, to find orphans of any cause, unless
   // nothing is held and nothing was requested since the last reading. This takes at most a hundredth of the time.
   void begin_routine() noexcept;
-  // For the watchdog: sends what could not be sent for lack of memory.
+  // For the watchdog: sends a step that could not be sent for lack of memory.
   void send_what_is_left() noexcept;
   // As request(), after a change of the database. All its clients notice the change at about the same time,
   // so each begins after a random pause, and they do not all read at once.
@@ -78,18 +78,18 @@ class reconciliation {
   // The earliest and the latest requested time for which no reading has begun yet.
   std::optional<instant> first_ ROWLOCK_GUARDED_BY(mutex_);
   instant last_ ROWLOCK_GUARDED_BY(mutex_){};
-  std::string identity_ ROWLOCK_GUARDED_BY(mutex_);    // of the database that is meant; empty: any
-  std::uint64_t sent_ ROWLOCK_GUARDED_BY(mutex_) = 0;  // the number of the step that counts
+  std::string identity_ ROWLOCK_GUARDED_BY(mutex_);    // of the server that must be read; empty: any
+  std::uint64_t sent_ ROWLOCK_GUARDED_BY(mutex_) = 0;  // the number of the latest step: the others do nothing
   // When that step is due; empty: there is none.
   std::optional<instant> due_ ROWLOCK_GUARDED_BY(mutex_);
   bool runs_ ROWLOCK_GUARDED_BY(mutex_) = false;  // that step runs
   bool succeeded_ ROWLOCK_GUARDED_BY(mutex_) = false;
   instant not_before_ ROWLOCK_GUARDED_BY(mutex_){};  // of the next reading
-  // After the next reading.
+  // How long after the end of the next reading another one is requested. Empty: none is.
   std::optional<std::chrono::nanoseconds> repeat_in_ ROWLOCK_GUARDED_BY(mutex_);
   instant routine_at_ ROWLOCK_GUARDED_BY(mutex_) = instant::max();
-  std::chrono::nanoseconds took_ ROWLOCK_GUARDED_BY(mutex_){0};  // the latest reading, without its pauses
-  std::uint64_t asked_before_ ROWLOCK_GUARDED_BY(mutex_) = 0;    // asked() when it began
+  std::chrono::nanoseconds took_ ROWLOCK_GUARDED_BY(mutex_){0};  // by the latest reading, without its pauses
+  std::uint64_t asked_before_ ROWLOCK_GUARDED_BY(mutex_) = 0;    // asked() when that reading began
   backoff between_ ROWLOCK_GUARDED_BY(mutex_){std::chrono::seconds{1}, std::chrono::minutes{1}};
   backoff failing_ ROWLOCK_GUARDED_BY(mutex_) = reconnect_pause();
   repeated_failures failures_ ROWLOCK_GUARDED_BY(mutex_);
@@ -97,7 +97,7 @@ class reconciliation {
 
   // Changed by the step that runs.
   std::shared_ptr<lease> client_
-      ROWLOCK_GUARDED_BY(mutex_);                 // whose leases are read; null: no reading has begun
+      ROWLOCK_GUARDED_BY(mutex_);                 // whose leases are read; null: no reading is under way
   std::string after_ ROWLOCK_GUARDED_BY(mutex_);  // the last name that was read
   instant begun_at_ ROWLOCK_GUARDED_BY(mutex_){};
 };

@@ -29,7 +29,8 @@ class recorded_names {
   // The recording of that name; the one that keeps most, if several patterns match.
   std::optional<store::recording> find(std::string_view name) const;
 
-  // Remembers names whose lines this client has written and must prune, at most a thousand; `gc` prunes the others.
+  // Remembers a name of which this client has written history lines that it must prune: a thousand names at
+  // most; `gc` prunes the others.
   void note_written(const std::string& name);
   bool has_written() const;
   std::vector<std::string> take_written();

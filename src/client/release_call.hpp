@@ -1,4 +1,5 @@
-// The release of a hold, for a caller whose executor is to learn the result. hold_releaser has what a thread waits for.
+// The release of a hold, for a caller whose executor is to learn the result. A thread that waits for a
+// release uses hold_releaser.
 #pragma once
 
 #include "client/call.hpp"

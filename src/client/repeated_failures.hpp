@@ -25,7 +25,7 @@ class repeated_failures {
       ++known.left_out;
       return {};
     }
-    // After a long quiet time it counts as new.
+    // After a long quiet time the text counts as new.
     if (now > known.next + longest) known.interval = first;
     known.next = now + known.interval;
     known.interval = std::min(known.interval * 2, longest);

@@ -39,7 +39,8 @@ class retry_state {
     ++failures_;
     forget_row();
   }
-  // It was refused when it was sent alone, so the others of its next batch would be refused with it.
+  // The operation was refused although it was sent alone, so the others of its next batch would be refused
+  // with it.
   void refused() {
     failed();
     alone_ = true;
@@ -51,7 +52,7 @@ class retry_state {
   }
 
   backoff row = row_probe();           // after a locked row
-  backoff background = sweep_pause();  // the same, where nobody waits
+  backoff background = sweep_pause();  // after a locked row, where nobody waits
   backoff again = failure_pause();     // after a failure
 
  private:

@@ -62,7 +62,7 @@ void sequential_edit::show(const store::lock_change& change) {
   }
 }
 
-// An addition of an earlier request that a later one removes is never written.
+// What an earlier request adds and a later one removes is never written.
 void sequential_edit::add(const store::lock_change& change) {
   if (change.row) all_.row = change.row;
   all_.granted_now = all_.granted_now || change.granted_now;

@@ -1,5 +1,5 @@
-// Work in steps, for which no thread waits: each step begins something, and whatever completes that runs the next
-// step, in its own thread.
+// Work in steps, for which no thread waits: each step begins something, and the thread that completes it runs
+// the next step.
 #pragma once
 
 #include "model/annotated_mutex.hpp"
@@ -36,7 +36,7 @@ class serial_steps : public std::enable_shared_from_this<serial_steps> {
 
   // Runs the first step. Call it once.
   void start() { wake(); }
-  // Runs a step, whatever the latest one waits for. In a step: another one follows.
+  // Runs a step, whatever the latest one waits for. Called in a step, it makes another one follow.
   void wake() {
     {
       const model::annotated_lock lock{mutex_};
@@ -51,12 +51,13 @@ class serial_steps : public std::enable_shared_from_this<serial_steps> {
     }
     run();
   }
-  // In a step: what it waits for is to call this, with no mutex locked. It keeps the object alive.
+  // Call it in a step. What the step waits for must call the returned function, with no mutex locked. The
+  // function keeps this object alive.
   std::function<void()> next_step() {
     const model::annotated_lock lock{mutex_};
     return [self = shared_from_this(), awaited = ++step_] { self->happened(awaited); };
   }
-  // No step follows.
+  // From now on no step is run.
   void end() {
     const model::annotated_lock lock{mutex_};
     over_ = true;
@@ -65,7 +66,7 @@ class serial_steps : public std::enable_shared_from_this<serial_steps> {
     const model::annotated_lock lock{mutex_};
     return over_;
   }
-  // Waits until no step runs. False, at once: this thread is in one.
+  // Waits until no step runs. Returns false at once if this thread is in a step.
   bool wait_for_step() {
     model::annotated_lock lock{mutex_};
     if (runner_ == std::this_thread::get_id()) return false;
@@ -121,7 +122,7 @@ class serial_steps : public std::enable_shared_from_this<serial_steps> {
   mutable model::annotated_mutex mutex_;
   std::condition_variable changed_;
   std::optional<std::thread::id> runner_ ROWLOCK_GUARDED_BY(mutex_);  // the thread that is in run()
-  bool happened_ ROWLOCK_GUARDED_BY(mutex_) = false;                  // what the latest step waits for
+  bool happened_ ROWLOCK_GUARDED_BY(mutex_) = false;                  // what the latest step awaits has come
   bool stopped_ ROWLOCK_GUARDED_BY(mutex_) = false;
   bool over_ ROWLOCK_GUARDED_BY(mutex_) = false;
   std::uint64_t step_ ROWLOCK_GUARDED_BY(mutex_) = 0;

@@ -79,7 +79,7 @@ bool session_slot::end_ghosts() {
   return context_.ghosts.empty();
 }
 
-// The previous connection may be what keeps a row locked.
+// On contention the backend of the previous connection is ended, because it may be what keeps a row locked.
 void session_slot::note(const error& failure) noexcept {
   switch (failure.kind()) {
     case errc::unreachable: drop(true); break;

@@ -12,8 +12,9 @@ using namespace std::chrono_literals;
 
 namespace {
 
-// If a renewal gets no answer, another one must succeed in time on a new connection. This is what the ttl
-// leaves for both statements after everything else is subtracted. The new connection gets a tenth.
+// If a renewal gets no answer, another one must succeed in time on a new connection. This is the part of the
+// ttl that is left for both statements after everything else is subtracted. The new connection gets a tenth
+// of the ttl.
 std::chrono::milliseconds left_for_a_hung_renewal(const options& settings) {
   const auto margin = settings.margin + settings.ttl / 1000;
   return settings.ttl - renew_interval(settings) - answer_grace(settings) - settings.ttl / 10 - margin;

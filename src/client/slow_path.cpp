@@ -18,7 +18,8 @@ using what = outcome::what;
 // A row that is locked for longer belongs to a guarded transaction or to a client that hangs. The caller of a
 // release does not wait for that.
 constexpr auto release_row_limit = 250ms;
-// So that rivals, each of which locks the row for a moment, seldom keep it at every try until then.
+// The longest pause of a release whose caller waits: short, so that rivals, each of which locks the row for a
+// moment, seldom have it locked at every try within release_row_limit.
 constexpr std::chrono::nanoseconds longest_awaited_pause = 5ms;
 // Each round of edits makes progress. More rounds than this mean constant rivals, and a pause helps.
 constexpr int rounds_at_most = 12;
@@ -95,9 +96,10 @@ decision slow_path::decide(const request& item, const store::lock_view& view, bo
   return made;
 }
 
-// Whether it needs to know of no other permit than its own. What it frees goes to the waiters that fit by in_use, which
-// also counts the dead; the sweep and the waiters' polls find those. What it wants it gets if there is room by in_use.
-// Otherwise the view says whether one who is in its way may be dead, and then it is decided again with all permits.
+// Whether the request can be decided without any permit but its own. What it frees goes to the waiters that
+// fit by in_use, which also counts dead permits; the sweep and the waiters' polls find those. What it
+// requests is granted if there is room by in_use. Otherwise the view says whether the holder of a permit in
+// its way may be dead, and then the request is decided again with all permits.
 bool slow_path::trusts_in_use(const request& item) const {
   if (item.reads_all || context_.recorded.contains(item.name())) return false;
   if (item.acquire) return item.moving_to_record || item.acquire->joins();
@@ -149,7 +151,7 @@ void slow_path::decide_round(int round) {
   std::erase_if(items_, [](const request& item) { return item.is_empty(); });
 }
 
-// If memory runs out, it is in doubt.
+// If memory runs out, the request is in doubt.
 bool slow_path::take(request& item, edit_reply& reply, int round) {
   if (item.acquire) item.acquire->answered();
   item.made = std::move(reply.made);
@@ -194,7 +196,7 @@ bool slow_path::finish_acquire(request& item) {
         auto record = explicit_lease(id, *operation->ttl);
         operation->moving_to = std::make_shared<lease>(id, *operation->ttl, false, record.client);
         item.moving_to_record = std::move(record);
-        // For a withdrawal, which is retried for as long as this lease lives.
+        // Confirmed for a withdrawal, which is retried for as long as this lease lives.
         operation->moving_to->confirm(context_.time.now(), 0ns);
         operation->progress.needs_edit();
         return true;
@@ -244,7 +246,8 @@ bool slow_path::finish_release(request& item) {
     on_absent(operation);
     return false;
   }
-  // The release is on disk. One that leaves the lock resting is not sent again either, because that would end the rest.
+  // A release that is on disk need not be sent again, and one that leaves the lock resting must not be,
+  // because that would end the rest.
   if (item.made.change.durable || operation->keep_until > context_.time.now()) {
     operation->how = store::durability::durable;
   }
@@ -258,7 +261,7 @@ bool slow_path::finish_release(request& item) {
 void slow_path::on_absent(const release_ptr& operation) {
   using aim = release_operation::aim;
   const bool done = operation->in_doubt && operation->purpose != aim::sweep;
-  // It was released by force, or the read shows an older state than the grant.
+  // The hold was released by force, or the read shows an older state than the grant.
   const bool is_strange = operation->purpose == aim::release && operation->was_held && !operation->in_doubt &&
                           operation->lease->is_valid(context_.time.now());
   if (is_strange) client_.reconcile.request();

@@ -23,7 +23,7 @@ class slow_path {
   slow_path(worker_context& client, session_slot& slot)
       : client_(client), context_(client.shared), slot_(slot) {}
 
-  // Makes room for as many requests: add() then needs no memory.
+  // Makes room for that many requests, so that add() needs no memory.
   void reserve(std::size_t count) { items_.reserve(count); }
   void add(acquire_ptr operation);
   void add(release_ptr operation);

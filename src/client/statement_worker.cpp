@@ -31,7 +31,7 @@ struct statement_worker::failed {
   bool unknown = false;                   // what was sent may have been executed
   bool connected = false;                 // the connection still exists
   bool take_apart = false;                // one request of the batch may have failed the others
-  std::chrono::nanoseconds reconnect{0};  // pause, where the connection is gone
+  std::chrono::nanoseconds reconnect{0};  // the pause, if the connection is gone
 };
 
 statement_worker::statement_worker(worker_context& client, worker_role role, connector connect)
@@ -161,7 +161,7 @@ bool statement_worker::run_inline(const release_ptr& operation, instant until) n
   try {
     work = client_.queue.alone(operation);
   } catch (const std::bad_alloc&) {
-    // The queue takes it.
+    // Without memory for a batch the operation goes through the queue.
   }
   if (work.empty()) return false;
   slot_.limit_answers(until);
@@ -227,18 +227,19 @@ void statement_worker::run_tasks(std::vector<task_ptr>& tasks) {
     try {
       if (!wanted && task->undo) task->undo();
     } catch (...) {
-      // The reconciliation does it.
+      // Reconciliation does what undo() could not.
     }
-    // The task's caller may not know what it left in the database.
+    // The task's caller may not know what the task has left in the database.
     if (!wanted || unknown) client_.reconcile.request();
   }
   if (unreachable) client_.queue.fail_tasks(unreachable);
 }
 
-// Each unanswered request of the batch is retried or fails. A batch that was refused is sent again one by one, because one
-// request may have failed the others: by a name that the database's encoding lacks, a constraint or a trigger. So a
-// database that refuses everything is asked once more for each. Nothing is guessed: a request that may have been granted
-// takes the slow path next time, which finds out by the hold's id (I7).
+// Each unanswered request of the batch is retried or fails. The requests of a batch that was refused are sent
+// again one by one, because one of them may have failed the others: by a name that the database's encoding
+// lacks, a constraint or a trigger. So a database that refuses everything is asked once more for each
+// request. Nothing is guessed: a request that may have been granted takes the slow path next time, which
+// finds out by the hold's id (I7).
 void statement_worker::fail(const std::exception_ptr& cause, const error* failure, batch& work) noexcept {
   count_connection();
   slow_.take_back(work);
@@ -272,7 +273,7 @@ void statement_worker::submit_again(const task_ptr& task) noexcept {
 void statement_worker::fail(const acquire_ptr& operation, const std::exception_ptr& cause,
                             const failed& how) noexcept {
   auto& retry = operation->retry;
-  // Any other refusal may have come after the commit.
+  // Any refusal but a missing right may have come after the commit.
   operation->progress.failed(how.denied);
   if (how.take_apart) {
     retry.set_apart();

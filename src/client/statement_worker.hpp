@@ -1,5 +1,5 @@
-// Sends batches to the database on one connection: on the fast path, and what that leaves on the slow path. Every
-// grant, release and failure of the client passes through here.
+// Sends batches to the database on one connection: first on the fast path, then on the slow path what the
+// fast path has left undone. Every grant, release and failure of the client passes through here.
 #pragma once
 
 #include "client/fast_path.hpp"
@@ -75,7 +75,7 @@ class statement_worker {
   fast_path fast_ ROWLOCK_GUARDED_BY(owner_);
   slow_path slow_ ROWLOCK_GUARDED_BY(owner_);
   backoff reconnect_ ROWLOCK_GUARDED_BY(owner_) = reconnect_pause();
-  bool noted_connection_ ROWLOCK_GUARDED_BY(owner_) = false;  // as counted by the queue
+  bool noted_connection_ ROWLOCK_GUARDED_BY(owner_) = false;  // as last told to the queue
   bool complained_ ROWLOCK_GUARDED_BY(owner_) = false;        // the log already says that it cannot connect
   repeated_failures failures_ ROWLOCK_GUARDED_BY(owner_);
 };

@@ -186,7 +186,7 @@ bool submission_queue::fill(batch& taken, worker_role role) {
   const bool alone_first = acquires && acquires_allowed_ && pending_.has_passed_over();
   try {
     if (alone_first) pending_.take_acquires(taken);
-    // Releases first: an acquire of the same name then finds it free.
+    // Releases first: an acquire of the same name then finds the lock free.
     if (sends_releases(role)) pending_.take_releases(taken);
     if (acquires && acquires_allowed_ && !alone_first) pending_.take_acquires(taken);
     if (takes(role, worker_role::releases)) pending_.take_task(taken);
@@ -254,7 +254,8 @@ batch submission_queue::alone(const release_ptr& operation) {
   return reserve(operation, operation->name, &batch::releases);
 }
 
-// A worker that waits may have found that name in the batch; the others of its side may be busy with their own.
+// An idle worker may have passed over a request because the batch that is now finished had its name; the
+// other workers of its side may be busy with batches of their own.
 bool submission_queue::is_worth_a_look(worker_role role) {
   side& looking = side_of(role);
   return std::exchange(looking.blocked, false) || (looking.idle_workers > 0 && has_work(role));
@@ -285,8 +286,8 @@ void submission_queue::withdraw(acquire_operation& operation) noexcept {
   if (operation.progress.may_be_stored()) {
     if (auto withdrawal = take_withdrawal_of(operation)) submit(std::move(withdrawal));
   }
-  // Only the withdrawal uses the id now. What a fail-over brings back after it is an orphan, even if somebody keeps the
-  // request.
+  // From now on only the withdrawal uses the id. What a fail-over brings back after the withdrawal is an
+  // orphan, even if somebody keeps the request.
   operation.answer.in_use = {};
 }
 

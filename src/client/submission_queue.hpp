@@ -23,7 +23,7 @@ class submission_queue {
  public:
   explicit submission_queue(context& shared) : context_(shared) {}
 
-  // Before the first take(): there is a worker for each role, or one for everything.
+  // Call it before the first take(). split: there is a worker for each role. Otherwise one does everything.
   void split_roles(bool split) { split_ = split; }
 
   // If memory runs out, nothing was submitted.
@@ -91,7 +91,8 @@ class submission_queue {
 
   // The hold ids of all operations that are not over.
   ids_in_use& ids() noexcept { return ids_; }
-  // Marks the id of a request that has a new one, or is sent without being submitted.
+  // Marks the id of a request as in use. Call it for a request that has a new id, or is sent without being
+  // submitted.
   void mark(acquire_operation& operation) {
     if (!operation.answer.in_use.is_of(operation.hold)) operation.answer.in_use = ids_.use(operation.hold);
   }
@@ -108,7 +109,7 @@ class submission_queue {
   bool drain(instant until);
 
  private:
-  // The workers of one role. blocked: the names of all that is left are in other batches.
+  // The workers of one role. blocked: other batches have reserved the names of all requests that are left.
   struct side {
     std::condition_variable work;
     std::size_t idle_workers = 0;
@@ -130,7 +131,7 @@ class submission_queue {
   // The workers that do the work of that role now.
   side& serving(worker_role asked) ROWLOCK_REQUIRES(mutex_);
   bool takes(worker_role role, worker_role asked) const ROWLOCK_REQUIRES(mutex_);
-  // Not while the fallback worker does.
+  // Whether a worker of that role sends releases now: not while the fallback worker does.
   bool sends_releases(worker_role role) const ROWLOCK_REQUIRES(mutex_) {
     return takes(role, worker_role::releases) && !is_fallback_needed();
   }
@@ -142,14 +143,15 @@ class submission_queue {
     work_of(worker_role::releases).notify_all();
   }
   bool is_over() const ROWLOCK_REQUIRES(mutex_) { return stopped_ && pending_.is_idle(); }
-  // Of the work that a worker of that role may do.
+  // Adds the delayed operations that are due, of those that a worker of that role may send.
   void add_delayed(worker_role role) ROWLOCK_REQUIRES(mutex_);
   void add_delayed_releases() ROWLOCK_REQUIRES(mutex_);
   instant next_delayed(worker_role role) const ROWLOCK_REQUIRES(mutex_);
-  // Adds it, and wakes a worker of that role. False: acquires and tasks are refused now.
+  // Calls add(), and wakes a worker that does the work of that role. False: the queue no longer accepts
+  // acquires and tasks, and add() was not called.
   template <class Add>
   bool enter(worker_role role, Add add);
-  // Adds what is necessary. Notifies a worker, or the fallback worker.
+  // Calls add(), and notifies a worker that sends releases, or the fallback worker.
   template <class Add>
   void enter_release(Add add) noexcept;
   // Fills a batch for a worker of that role. False: nothing could be taken.
@@ -158,13 +160,14 @@ class submission_queue {
   batch reserve(const Operation& operation, const std::string& name, std::vector<Operation> batch::*into)
       ROWLOCK_REQUIRES(mutex_);
 
-  // Adds it under the mutex, now or later.
+  // Adds the release now or, without memory, later.
   void add(release_ptr operation) noexcept ROWLOCK_REQUIRES(mutex_);
   void mark(release_operation& operation) {
     const bool is_of_a_hold = operation.purpose == release_operation::aim::release;
     if (is_of_a_hold && !operation.in_use.is_of(operation.hold)) operation.in_use = ids_.use(operation.hold);
   }
-  // Under no mutex. Withdraws what they may have obtained, unless it ended with a lost lease.
+  // Call them under no mutex. They withdraw what an acquire may have obtained, unless that ended with a lost
+  // lease.
   void fail(acquire_operation& operation, const std::exception_ptr& failure) noexcept;
   void fail(acquire_list acquires, const std::exception_ptr& failure) noexcept {
     for (; !acquires.empty(); acquires.pop()) fail(**acquires.begin(), failure);
@@ -196,7 +199,8 @@ inline submission_queue::side& submission_queue::serving(worker_role asked) {
   return other.connected_workers > 0 ? other : own;
 }
 
-// After a stop, the worker of that role may have ended before this one lost its connection.
+// A worker also does the work of a role without a connected worker. After a stop it does so even if its own
+// role has none: the worker of the other role may have ended before this one lost its connection.
 inline bool submission_queue::takes(worker_role role, worker_role asked) const {
   const bool replaces =
       side_of(asked).connected_workers == 0 && (stopped_ || side_of(role).connected_workers > 0);

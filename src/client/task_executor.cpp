@@ -51,7 +51,7 @@ void task_executor::await_answer(const task_ptr& task, const call_limit& limit) 
               "the database did not answer in time; whether the call took effect is unknown", {}, true);
 }
 
-// Before the next try.
+// Pauses before the next try. Throws if the call was stopped, or the client is closed.
 void task_executor::sleep(std::chrono::nanoseconds pause, const call_limit& limit, bool in_doubt) {
   if (client_.shared.pauses.sleep_until(end_of(pause, limit), limit.stop)) return;
   if (limit.stop.stop_requested()) throw stopped(in_doubt);

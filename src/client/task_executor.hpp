@@ -56,8 +56,9 @@ class task_executor {
     run([result, work = std::move(work)](store::session& session) { *result = work(session); }, limit);
     return std::move(*result);
   }
-  // The halves of run(). await() is false when it gave up. A caller that does not wait is called when the task is
-  // answered: as promise_state::on_complete. After a pause it runs in the background: it must not delay releases.
+  // The two halves of run(). await() returns false if it gave up. undo: see task_operation. on_complete:
+  // called when the task is answered, for a caller that does not wait, as promise_state::on_complete says.
+  // With a pause, the task runs after it, in the background, where it delays no release.
   task_ptr begin(std::function<void(store::session&)> work, std::function<void()> undo = {},
                  std::function<void()> on_complete = {}, std::chrono::nanoseconds pause = {});
   bool await(const task_ptr& task, std::optional<instant> until, const std::stop_token& stop = {});
@@ -72,11 +73,11 @@ class task_executor {
   pending_decision begin_decision(const std::string& name, const decision_subject& about,
                                   lock_decision decide);
   static std::optional<outcome> outcome_of(const pending_decision& round);
-  // The same, retried while the database cannot be reached, for as long as a call may take. Only for
+  // As decide(), but retried while the database cannot be reached, for as long as a call may take. Only for
   // decisions that may be made twice.
   outcome decide_with_retry(const std::string& name, const decision_subject& about,
                             const lock_decision& decide, const call_limit& limit = {});
-  // The same, for a lock that is created if it is missing.
+  // As decide_with_retry(), but creates the lock if it is missing.
   outcome decide_or_create(const model::lock_definition& definition, const lock_decision& decide,
                            const call_limit& limit = {});
 
@@ -93,7 +94,7 @@ class task_executor {
 
 struct task_executor::pending_decision {
   task_ptr task;
-  std::shared_ptr<edit_reply> reply;  // kept until the task is done: the caller may have given up
+  std::shared_ptr<edit_reply> reply;  // shared with the task, because the caller may have given up
 };
 
 }  // namespace rowlock::client_layer

@@ -16,7 +16,7 @@ namespace rowlock::client_layer {
 // Thread-safe.
 class thread_entries {
  public:
-  // The calling thread's. Null: it has none.
+  // The calling thread's hold. Null: it has none.
   hold_ptr find(const std::string& name) const {
     const model::annotated_lock lock{mutex_};
     const auto found = entries_.find({name, model::hold_id::owner_of_this_thread()});

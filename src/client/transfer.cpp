@@ -44,7 +44,7 @@ hold_ptr take(engine& on, const transfer_note& note,
   const auto lease = lease_of(on);
   const auto hold = model::hold_id::of_this_thread();
   const auto checks = on.holds().checks();
-  // In use until the last try is over, even one that its caller no longer waits for.
+  // The id is in use until the last try is over, even a try that the caller no longer waits for.
   const auto in_use = std::make_shared<ids_in_use::mark>(on.parts().queue.ids().use(hold));
   // Whether the call may have been executed. If it fails for lack of memory, nothing else tells.
   const auto decided = std::make_shared<std::atomic<bool>>(false);
@@ -75,14 +75,14 @@ hold_ptr take(engine& on, const transfer_note& note,
   return nullptr;
 }
 
-// The hold may stand on its own lease or on the one of a transfer, of which nobody will know. That does not end with
-// this process, so the hold is released even if it has been lost here meanwhile.
+// The hold may stand on its previous lease, or on the lease of the transfer, of which nobody will know. The
+// latter does not end with this process, so the hold is released even if it has been lost here meanwhile.
 void withdraw(engine& on, hold_state& hold, const release_ptr& withdrawal) noexcept {
   withdrawal->lease->confirm(on.shared().time.now(), {});
   withdrawal->was_held = hold.begin_release();
   withdrawal->keep_until = hold.keep_until();
   on.parts().queue.submit(withdrawal);
-  // Not before the release uses the id, or reconciliation would take the hold for an orphan.
+  // Not before the release uses the id: otherwise reconciliation would take the hold for an orphan.
   on.holds().remove(hold);
 }
 
@@ -113,7 +113,8 @@ class receipts {
   std::size_t alive_ ROWLOCK_GUARDED_BY(mutex_) = 0;
 };
 
-// A forked child begins with an empty one, because a thread that it does not have may have locked its parent's.
+// A forked child begins with an empty object, because a thread that the child does not have may have locked
+// the mutex of its parent's.
 receipts& receipts_of_this_process() {
   static std::atomic<receipts*> current{nullptr};
   auto* known = current.load();
@@ -123,7 +124,7 @@ receipts& receipts_of_this_process() {
 }
 
 // Takes the last entry of a recursive lock while its hold moves, so no thread enters again beside the adopter. Gives
-// it back unless the move has ended the hold. False: it was entered more than once.
+// the entry back unless the move has ended the hold. False: the lock was entered more than once.
 class last_entry {
  public:
   explicit last_entry(hold_state& hold) : hold_(hold), claimed_(hold.leave_last()) {}
@@ -192,7 +193,7 @@ std::string transfer(const hold_ptr& hold, std::chrono::milliseconds ttl) {
         });
     if (settled.result != what::granted) {
       moving.reset();
-      on.parts().keeper.renew_soon();  // tells why
+      on.parts().keeper.renew_soon();  // the renewal finds out why
       throw hold_is_over(hold->name());
     }
   } catch (const error& failure) {

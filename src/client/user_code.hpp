@@ -16,7 +16,7 @@ class user_code {
   user_code(const user_code&) = delete;
   user_code& operator=(const user_code&) = delete;
 
-  // Calls it. False: closed, so nothing was called.
+  // Calls code(). False: close() was called before, so code() was not called.
   template <class Code>
   bool run(Code&& code) {
     const call entered{*this};

@@ -20,11 +20,12 @@ struct contended_lock {
 };
 
 struct stuck_waiter {
-  std::string name;  // what it waits for; the next one in the circle holds that, or waits before it
+  // The lock it waits for; the next one in the circle holds that lock, or is ahead in its queue.
+  std::string name;
   store::waiter_info waiter;
 };
 
-// The last waiter waits for what the first has.
+// Each waiter waits for the next one, and the last one for the first.
 using wait_cycle = std::vector<stuck_waiter>;
 
 // Reads all locks that somebody waits for. This is not one snapshot. A circle is real if two readings show
@@ -38,7 +39,8 @@ std::vector<wait_cycle> find_cycles(const std::vector<contended_lock>& locks);
 
 bool is_same_cycle(const wait_cycle& a, const wait_cycle& b);
 
-// "host 1 (billing) waits for "a"; host 2 (shop), which holds that or waits before it, waits for "b""
+// host 1 (billing) waits for "a"; host 2 (shop), which holds that lock or is ahead in its queue, waits for
+// "b"
 std::string describe(const wait_cycle& cycle);
 
 }  // namespace rowlock::client_layer

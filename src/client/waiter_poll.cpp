@@ -134,8 +134,8 @@ void waiter_poll::wait_or_ask(const std::string& name, model::hold_id hold,
   if (auto operation = waiters_.take_to_ask(hold, now)) queue_.submit_again(std::move(operation));
 }
 
-// How long until a death may change what a waiter waits for. At a latch none does; at a barrier, the death of
-// any waiting member.
+// How long until a death may change what a waiter waits for. At a latch no death does; at a barrier, the
+// death of any waiting member does.
 std::optional<std::chrono::microseconds> waiter_poll::due_in(const store::hold_status& status) const {
   // An unfair lock may be free, or have room, although nobody has looked for its waiters.
   if (!status.fair && status.in_use < status.capacity) return 0us;

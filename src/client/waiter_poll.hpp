@@ -30,7 +30,7 @@ class waiter_poll {
 
   // Any thread. Moves the next look forward to that time. True: it was planned for later.
   bool plan(instant when) noexcept;
-  instant next() const;  // any time: a look is under way
+  instant next() const;  // in the past: a look is under way
 
   // Any thread. A waiter whose request was sent before this call and that enters the registry after it is
   // looked up at once.
@@ -67,11 +67,12 @@ class waiter_poll {
   void fail_all(const std::exception_ptr& why);
 
  private:
-  // Each is a statement or two, so that a renewal waits for no more than that, however many wait.
+  // Each of these two sends a statement or two, so that a renewal waits for no more than that, however many
+  // waiters there are.
   void look_at(std::span<const store::hold_query> waiters, instant now);
   void ask_barrier(instant now);
 
-  // Empty: only the other members of its barrier tell.
+  // Empty: only the other members of the waiter's barrier can tell.
   std::optional<std::chrono::microseconds> due_in(const store::hold_status& status) const;
   void wait_or_ask(const std::string& name, model::hold_id hold, std::chrono::microseconds takeover_in,
                    instant now);

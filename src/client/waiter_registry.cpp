@@ -30,7 +30,7 @@ std::shared_ptr<acquire_operation> waiter_registry::take_to_ask(model::hold_id h
 
 std::shared_ptr<acquire_operation> waiter_registry::take(const acquire_operation& operation) noexcept {
   const model::annotated_lock lock{mutex_};
-  // By address: its hold id belongs to the thread that owns it, and that may be another one.
+  // By address: only the thread that owns the operation may read its hold id, and that may be another thread.
   const auto place = places_.find(&operation);
   return place == places_.end() ? nullptr : take_from(seats_.find(place->second));
 }

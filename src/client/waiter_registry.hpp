@@ -16,14 +16,14 @@ namespace rowlock::client_layer {
 // Thread-safe.
 class waiter_registry {
  public:
-  // takeover_at: when the current holder's lease may be killed. False: the registry is closed, and the
-  // operation still belongs to the caller; also if memory runs out.
+  // takeover_at: when the current holder's lease may be killed. Returns false if the registry is closed, and
+  // throws if memory runs out; in both cases the operation still belongs to the caller.
   bool enter(std::shared_ptr<acquire_operation> operation, instant takeover_at);
 
   // Null: it is not here.
   std::shared_ptr<acquire_operation> take(model::hold_id hold) noexcept;
   std::shared_ptr<acquire_operation> take(const acquire_operation& operation) noexcept;
-  // The same. Null also if it must not be retried before a later time.
+  // As take(hold); null as well while the operation's not_before lies ahead.
   std::shared_ptr<acquire_operation> take_to_ask(model::hold_id hold, instant now);
   linked_list<acquire_operation> take_all() noexcept;
   // take_all(), after which enter() fails.
@@ -32,7 +32,7 @@ class waiter_registry {
   void set_takeover(model::hold_id hold, instant at);
 
   std::vector<store::hold_query> queries() const;
-  // The same, only about those given that are in the registry.
+  // As queries(), but only for the given waiters that are in the registry.
   std::vector<store::hold_query> queries(std::span<const model::hold_id> of) const;
   // The earliest time at which a holder that somebody waits for may be killed. Empty: nobody waits.
   std::optional<instant> next_takeover() const;

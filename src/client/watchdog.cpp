@@ -7,12 +7,13 @@ namespace rowlock::client_layer {
 
 namespace {
 
-// The longest sleep. During a suspend time passes that no condition variable counts.
+// The longest sleep. While the machine is suspended, time passes that no condition variable counts.
 constexpr std::chrono::milliseconds round_length{250};
 
 }  // namespace
 
-// Each step by itself. One that fails for lack of memory is repeated soon.
+// Each step is run by itself: one that fails for lack of memory does not stop the others, and is repeated
+// soon.
 instant watchdog::check(instant now) noexcept {
   auto next = now + round_length;
   bool failed = false;
