@@ -8,7 +8,7 @@ namespace rowlock::doctor {
 
 namespace {
 
-// Why the check cannot be decided. Empty if all facts that it reads are known, or one of them is absent.
+// Why the check cannot be decided. Empty if none of the facts that it reads is unknown.
 std::string what_is_unknown(const store::check& check, const store::server_facts& facts) {
   for (const auto& name : check.when.reads) {
     if (const auto* reason = facts.why_unknown(name))

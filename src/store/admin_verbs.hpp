@@ -18,8 +18,8 @@ struct holder_info {
 
 struct lock_info {
   model::lock_row row;
-  std::int64_t waiters = 0;          // whose lease exists
-  std::vector<holder_info> holders;  // whose lease exists
+  std::int64_t waiters = 0;          // how many there are whose lease exists
+  std::vector<holder_info> holders;  // those whose lease exists
   std::optional<release_request> request{};
 };
 
@@ -30,7 +30,7 @@ struct waiter_info {
   bool alive = true;  // its lease exists
 };
 
-// As session says.
+// The rules for calling these verbs are those of session (store.hpp).
 class admin_verbs {
  public:
   static constexpr std::size_t no_limit = std::size_t{1} << 62;

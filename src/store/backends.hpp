@@ -10,8 +10,8 @@
 
 namespace rowlock::store {
 
-// These do not connect yet. They throw error(invalid_argument).
-// A URL as libpq takes it, or mysql://… or mariadb://…, see mysql_endpoint.
+// These do not connect yet. They throw error(invalid_argument) for a URL that is wrong. PostgreSQL's URL is
+// as libpq takes it; MySQL's is mysql://… or mariadb://…, see mysql_endpoint.
 std::unique_ptr<database> open_postgres(const std::string& url, const store_options& options);
 std::unique_ptr<database> open_mysql(const std::string& url, const store_options& options);
 // "sqlite:" and a path, or the path alone. A relative path is resolved now, so that sessions that are opened

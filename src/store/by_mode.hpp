@@ -24,7 +24,7 @@ auto by_mode(std::span<const Request> requests, Exclusive exclusive, Shared shar
     const auto more = shared(std::span<const Request>{second, sorted.end()});
     answer.insert(answer.end(), more.begin(), more.end());
   } catch (const error& failure) {
-    // The first statement is committed.
+    // The first statement has committed, so the outcome is unknown.
     throw error(failure.kind(), failure.what(), failure.database_code(), true);
   }
   return answer;

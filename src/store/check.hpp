@@ -36,7 +36,7 @@ class ROWLOCK_FOR_STORES fact {
   condition is_not(std::string_view value) const;
   condition is_at_least(std::int64_t number) const;
   condition is_below(std::int64_t number) const;
-  // This number is 80 % of the limit, which is another fact, or more.
+  // Holds if this number is at least 80 % of another fact, the limit.
   condition nearly_fills(std::string_view limit) const;
   condition is_there() const;
   condition is_absent() const;
@@ -45,7 +45,7 @@ class ROWLOCK_FOR_STORES fact {
   std::string_view name_;
 };
 
-// A row of a table. The texts are for people. {name} stands for the value of that fact.
+// A row of a table. The texts are for people. In them {name} stands for the value of the fact `name`.
 struct check {
   std::string_view code;
   severity level;
@@ -60,7 +60,7 @@ std::span<const check> postgres_checks();
 std::span<const check> mysql_checks();
 std::span<const check> sqlite_checks();
 
-// What the tables of several stores say.
+// Limits and texts that the tables of several stores use.
 inline constexpr std::int64_t long_transaction_s = 600;
 inline constexpr std::string_view half_pages =
     "Unless the file system never writes half a page (ZFS), "

@@ -16,8 +16,8 @@ class connect_watch {
   connect_watch& operator=(const connect_watch&) = delete;
 
   // A part of the attempt that may wait for the server. `interrupt` ends that wait from another thread. It
-  // must not throw, and is not called after this object is destroyed. Throws error(unreachable) if the
-  // attempt was interrupted before.
+  // must not throw, and is not called after the step is destroyed. The constructor throws error(unreachable)
+  // if the attempt was interrupted before.
   class step {
    public:
     ROWLOCK_FOR_STORES step(connect_watch& watch, std::function<void()> interrupt);
@@ -34,7 +34,7 @@ class connect_watch {
   ROWLOCK_FOR_STORES bool is_interrupted() const;
 
  private:
-  // The start and the end of a step, because the analysis does not look into constructors and destructors.
+  // What a step's constructor and destructor do. The analysis of thread safety does not look into those two.
   void begin(std::function<void()> interrupt);
   void end();
 

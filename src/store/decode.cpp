@@ -269,7 +269,7 @@ void edit_reader::read_permit(const rows& row, std::size_t at) {
   view.unread_weight = std::max<std::int64_t>(view.unread_weight - row.integer("weight"), 0);
 }
 
-// Comes after the permits that are read.
+// The row of the sum comes after the rows of the permits.
 void edit_reader::read_sum(const rows& row, std::size_t at) {
   auto& view = views[at];
   view.unread_weight = row.integer("weight");
@@ -287,7 +287,8 @@ void edit_reader::read_lock(const rows& row, std::size_t at) {
   view.holder = read_living(row);
   view.epoch_floor = row.integer("epoch_floor");
   view.is_recorded_server = row.boolean("is_recorded_server");
-  // The lock's row comes before its permits. Beside an exclusive holder there are none.
+  // The lock's row comes before its permits, whose weights are subtracted from this. Beside an exclusive
+  // holder there are no permits.
   if (requests_[at].permits_of && !view.row.lease) view.unread_weight = view.row.in_use;
 }
 

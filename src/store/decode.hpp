@@ -25,27 +25,29 @@ ROWLOCK_FOR_STORES hand_over_reply read_hand_over(const rows& row);
 ROWLOCK_FOR_STORES std::vector<lease_id> read_leases(rows&& from);
 // Rows that name locks: name.
 std::vector<std::string> read_names(rows&& from);
-// A row of read_database_state or renew. identity: this server's.
+// A row of read_database_state or renew. identity: the identity of this server.
 ROWLOCK_FOR_STORES database_state read_database_state(const rows& row, std::string identity);
 // The floor of the next epoch, from the row of take_meta.
 ROWLOCK_FOR_STORES token next_floor(const rows& meta);
-// The rows of renew: one for each renewed lease, or a single one without a lease. Starts at the current row.
+// The rows of renew, from the current one on: one for each renewed lease, or a single one without a lease.
 ROWLOCK_FOR_STORES std::vector<renewal> read_renewals(rows& from);
 
-// A row of find. Does not set status.hold. share_takeovers follows once all were read.
+// A row of find. Does not set status.hold. After the last row the caller calls share_takeovers().
 ROWLOCK_FOR_STORES void read_status(const rows& row, hold_status& status);
-// Gives takeover_in to all who do not hold the lock: a look at all its permits is taken for one hold of each name.
+// The statement find computes takeover_in for only one of the holds of each name, because that reads all
+// permits of the lock. This gives the value to all queried holds of the name that do not hold the lock.
 ROWLOCK_FOR_STORES void share_takeovers(std::span<const hold_query> holds, std::span<hold_status> found);
 // The rows of find for several holds; the column n numbers the holds from 1.
 ROWLOCK_FOR_STORES std::vector<hold_status> read_statuses(rows&& from, std::span<const hold_query> holds);
 // The rows of list and show. The rows of one lock are adjacent.
 std::vector<lock_info> read_locks(rows&& from);
-// The first lock of them.
+// The first lock in such rows; empty if there is none.
 std::optional<lock_info> read_lock(rows&& from);
 std::vector<waiter_info> read_waiters(rows&& from);
 ROWLOCK_FOR_STORES held_entry read_held_entry(const rows& row);
 std::vector<held_entry> read_held_entries(rows&& from);
-// The rows of find_stale_names: stale names in their order, and the last name of the page. more: another page follows.
+// The rows of find_stale_names, in the order of the names: the stale names of a page, and its last name,
+// stale or not. If the column `more` is true, another page may follow.
 stale read_stale_names(rows&& from);
 
 // What an edit reads of its locks: the rows of edit_read, and of the statements that go with it.
@@ -53,14 +55,16 @@ class edit_reader {
  public:
   ROWLOCK_FOR_STORES explicit edit_reader(std::span<const edit_request> requests);
 
-  // A row of the lock of request `at`.
+  // Reads a row that belongs to the lock of request `at`.
   ROWLOCK_FOR_STORES void read(const rows& row, std::size_t at);
-  // All rows, with the requests' positions in the column n.
+  // Reads all rows. Their column n numbers the requests from 1.
   ROWLOCK_FOR_STORES void read(rows&& from);
   // Whether a request needs all permits of its lock.
   ROWLOCK_FOR_STORES bool reads_all_permits() const;
-  // Whether request `at` has asked for its hold's data, once the lock was read; and the row of edit_read_data.
+  // Whether edit_read_data must run for request `at`, which asks for its hold's data. Requires: its lock was
+  // read.
   ROWLOCK_FOR_STORES bool needs_data(std::size_t at) const;
+  // Reads the row of edit_read_data for request `at`.
   ROWLOCK_FOR_STORES void read_data(rows&& from, std::size_t at);
 
   std::vector<edit_result> results;

@@ -12,8 +12,8 @@
 namespace rowlock::store {
 
 // The driver or our own code has failed in the middle of an answer. What the database did is unknown, and the
-// connection may be out of step with it, so it must not be used again. Without memory that is as if the connection had
-// broken: another one can do the work.
+// connection may be out of step with it, so the connection must not be used again. If memory was short, the
+// error is that of a broken connection, because another connection can do the work.
 inline error driver_error(const std::exception& cause, std::string_view doing) {
   if (dynamic_cast<const std::bad_alloc*>(&cause) != nullptr) {
     return {errc::unreachable,

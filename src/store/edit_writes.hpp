@@ -13,9 +13,9 @@ namespace rowlock::store {
 //   row(statement, values...)  a row of a statement that may take many of them;
 //   history(name, place, entry)  a line of the history;
 //   lease(record), request(name, request), value(name, value), data(name, data)  the only row of a statement.
-// A waiter is removed before another one is added, so that it can be replaced. A permit that is replaced is updated
-// instead: if it were deleted, a guarded transaction that waits for its row would not find it, although the hold is
-// valid.
+// Waiters are removed before others are added, so that a change can replace a waiter. A permit that a change
+// replaces is updated: if it were deleted, a guarded transaction that waits for its row would not find it,
+// although the hold is valid.
 template <class Writer>
 void write_change(const std::string& name, const lock_change& change, Writer& writer) {
   for (const auto& made : change.create_leases) writer.lease(made);
@@ -39,7 +39,7 @@ void write_change(const std::string& name, const lock_change& change, Writer& wr
   }
   if (change.request) writer.request(name, *change.request);
   if (change.value) writer.value(name, *change.value);
-  // Written before a lease ends, because the lines say whose it is.
+  // The lines are written before leases end, because the store copies into them whose lease it is.
   std::int64_t place = 0;
   for (const auto& line : change.history) {
     writer.history(name, ++place, line);

@@ -18,8 +18,8 @@ namespace rowlock::store {
 // Which names are recorded, and how much is kept of each.
 struct recording {
   std::string pattern;       // a name, or the beginning of names and a *
-  std::int64_t keep = 0;     // so many of the latest lines
-  std::chrono::hours age{};  // and none that are older
+  std::int64_t keep = 0;     // how many of the latest lines of a name are kept
+  std::chrono::hours age{};  // lines that are older are not kept
 };
 
 constexpr bool is_recorded(std::string_view name, std::string_view pattern) {
@@ -27,7 +27,7 @@ constexpr bool is_recorded(std::string_view name, std::string_view pattern) {
   return name.starts_with(pattern.substr(0, pattern.size() - 1));
 }
 
-// How much is kept of that name: the most that any matching pattern says. Empty: it is not recorded.
+// How much is kept of a name: the most that any matching pattern says. Empty: the name is not recorded.
 inline std::optional<recording> recording_of(std::string_view name, std::span<const recording> recordings) {
   std::optional<recording> most;
   for (const auto& one : recordings) {
@@ -39,7 +39,7 @@ inline std::optional<recording> recording_of(std::string_view name, std::span<co
   return most;
 }
 
-// A line as it is read.
+// A line of a history, as it is read.
 struct history_line {
   std::int64_t id = 0;  // rises
   history_entry entry;
@@ -54,15 +54,17 @@ struct history_line {
   bool operator==(const history_line&) const = default;
 };
 
-// As session says.
+// The rules for calling these verbs are those of session (store.hpp).
 class history_verbs {
  public:
   virtual std::vector<recording> recordings() = 0;  // by pattern
-  // Writes nothing. Throws error(privilege) if this role may not write lines, because an edit with lines would fail.
+  // Writes nothing. Throws error(privilege) if this role may not write lines: its edits of recorded names
+  // would fail.
   virtual void check_history() = 0;
   // Adds or replaces the recording, and changes database_state::recordings.
   virtual void record(const recording& what) = 0;
-  // Removes it, and changes the same. False: there was none with this pattern. The lines stay until they are deleted.
+  // Removes the recording with this pattern, and changes database_state::recordings. Returns false if there
+  // was none. The lines that were recorded stay until prune_history() deletes them.
   virtual bool stop_recording(const std::string& pattern) = 0;
 
   // The latest lines of a name before line `before`, the latest first.

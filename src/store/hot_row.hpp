@@ -1,10 +1,12 @@
-// Whether a connection waits for the row of a lock that rivals want as well.
+// Whether a connection waits for the row of a lock that other clients want as well.
 //
-// While many clients take permits of one lock, most find its row locked for a moment. A statement that skips it has done
-// its work for nothing, and the more rivals there are, the more of the server's work is of that sort. In the server's own
-// queue for the row nobody works for nothing. But a guarded transaction may keep the row for as long as the user likes, and
-// what else this connection has to send would wait too. So a wait is short (take_hot_row), and after one in vain, which
-// PostgreSQL also writes into its log as an error, there is none for a while, and for ever longer.
+// While many clients take permits of one lock, most of them find its row locked for a moment. A statement
+// that skips the row has done its work for nothing, and the more clients there are, the more of the server's
+// work is of that sort. A statement that waits in the server's own queue for the row does no work for
+// nothing. But a guarded transaction may keep the row for as long as the user likes, and everything else that
+// this connection has to send would wait, too. So a wait is short (the statement take_hot_row). After a wait
+// in vain, which PostgreSQL also writes into its log as an error, the connection waits for no row for a
+// while, and for longer after each further one.
 #pragma once
 
 #include <algorithm>
@@ -14,14 +16,15 @@
 
 namespace rowlock::store {
 
-// Of one connection. Not thread-safe.
+// Belongs to one connection. Not thread-safe.
 class hot_row {
  public:
   using instant = std::chrono::steady_clock::time_point;
   static constexpr std::chrono::milliseconds waits_at_most{100};
   // For how long a row that was locked once counts as hot.
   static constexpr std::chrono::seconds stays_hot{1};
-  // How long no row is waited for after a wait in vain: twice as long after each that follows, up to the limit.
+  // How long the connection waits for no row after a wait in vain. Each further wait in vain doubles this
+  // time, up to the limit; a wait that was not in vain resets it.
   static constexpr std::chrono::seconds gives_up_for{1};
   static constexpr std::chrono::seconds gives_up_at_most{64};
 

@@ -18,7 +18,7 @@ decltype(auto) with_written_columns(LockRow& row, Use use) {
   return use(capacity, in_use, latest_token, next_ticket, head_ticket, lease, hold, has_queue);
 }
 
-// From the columns of edit_read, list and show.
+// Reads a lock's row from the columns of edit_read, list and show.
 inline model::lock_row read_lock_row(const rows& from, std::string named) {
   model::lock_row row;
   auto& [name, kind, capacity, in_use, latest_token, next_ticket, head_ticket, lease, hold, has_queue, fair,

@@ -35,14 +35,14 @@ class ROWLOCK_FOR_STORES migration_session {
   virtual schema_state state() = 0;
   virtual bool has_ledger() = 0;
   virtual std::vector<ledger_entry> ledger() = 0;  // by version; empty if there is no ledger
-  virtual std::int64_t leases() = 0;               // unexpired, on the database's clock
-  // Runs work while no other migrator can do so with the same prefix and schema; waits for a running one. If the
-  // server undoes all of it to end a deadlock, work runs again.
+  virtual std::int64_t leases() = 0;               // how many are unexpired, by the database's clock
+  // Runs work while no other migrator can run any with the same prefix and schema; first waits for a migrator
+  // that does. If the server rolls all of the work back to end a deadlock, work runs again.
   virtual void exclusively(const std::function<void()>& work) = 0;
   // True if DDL commits by itself, so a file that was interrupted stays half done.
   virtual bool commits_by_statement() const { return false; }
-  // Whether a file may have failed because another migrator, whom exclusively() does not keep apart, was applying or
-  // reverting files at that moment. False is certain.
+  // Whether a file may have failed because another migrator, whom exclusively() does not keep apart, was
+  // applying or reverting files at that moment. False means that none was.
   virtual bool may_be_a_rivals_doing(const error& failure) const {
     static_cast<void>(failure);
     return false;
@@ -51,8 +51,9 @@ class ROWLOCK_FOR_STORES migration_session {
   // are one transaction if the dialect's DDL is transactional. A missing ledger table is created.
   virtual void apply(const std::string& sql, const ledger_entry& entry) = 0;
   virtual void revert(const std::string& sql, int version) = 0;
-  virtual void record(const ledger_entry& entry) = 0;  // adopt: the ledger alone
-  // "table.column type [not null]" lines of rowlock's tables, sorted, with the prefix of the files (rowlock_).
+  virtual void record(const ledger_entry& entry) = 0;  // writes the entry and runs no file
+  // Describes rowlock's tables in lines "table.column type [not null]", sorted. The tables have the prefix of
+  // the files (rowlock_) there.
   virtual std::vector<std::string> describe() = 0;
 };
 

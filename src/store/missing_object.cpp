@@ -10,7 +10,7 @@ bool is_lower(char c) {
   return c >= 'a' && c <= 'z';
 }
 
-// A quotation mark of any language; those outside of ASCII end in such a byte, and begin with one.
+// A byte of a quotation mark of any language. A mark outside of ASCII consists of bytes from 0x80 on.
 bool is_quote(char c) {
   return c == '\'' || c == '"' || c == '`' || static_cast<unsigned char>(c) >= 0x80;
 }
@@ -31,7 +31,7 @@ bool names_rowlocks_own(std::string_view said, const sql_catalog& catalog) {
     auto end = at;
     while (end < said.size() && is_identifier_char(said[end])) ++end;
     const auto word = said.substr(at, end - at);
-    // A word in capitals is a clause of the statement, or NEW.
+    // A word in capitals names a clause of the statement, or is NEW.
     if (std::ranges::any_of(word, is_lower) && is_name(said, at, end)) last = word;
     at = end + 1;
   }

@@ -1,4 +1,4 @@
-// Whose table or column a database misses: rowlock's, or one that a user's trigger names.
+// When a database misses a table or column: whether that is rowlock's, or one that a user's trigger names.
 #pragma once
 
 #include "model/for_stores.hpp"
@@ -8,11 +8,12 @@
 
 namespace rowlock::store {
 
-// Whether the message of an error names something that rowlock's statements use. said: one line, in any language. The
-// object is the last name in it that is quoted, that follows a dot, or that ends the line after a colon.
+// Whether the message of an error names something that rowlock's statements use. said: the message, which is
+// one line in any language. What it names is its last word that is quoted, follows a dot, or ends the line
+// after a colon.
 ROWLOCK_FOR_STORES bool names_rowlocks_own(std::string_view said, const sql_catalog& catalog);
 
-// What to do if it does not.
+// What to do if the message names something else.
 inline constexpr std::string_view check_the_triggers =
     "rowlock's statements do not use it: check the triggers and rules on rowlock's tables";
 // What to do if a migration misses something of rowlock's.

@@ -23,10 +23,11 @@ std::unique_ptr<database> open(const std::string& url, const store_options& opti
 // A connection for the migrator: it does not need a migrated schema. Creates a missing SQLite file.
 std::unique_ptr<migration_session> open_for_migration(const std::string& url, const store_options& options);
 
-// The facts of this server, and the checks for them. Only reads. It needs no migrated schema, and accepts
-// servers that open() refuses. Throws as open_for_migration, except that a missing SQLite file counts as a
-// missing schema.
+// The facts of the server that the URL names. Only reads. It needs no migrated schema, and accepts servers
+// that open() refuses. Throws as open_for_migration, except that a missing SQLite file counts as a missing
+// schema.
 server_facts read_facts(const std::string& url, const store_options& options);
+// The checks of all stores and those of the dialect, to judge such facts.
 std::vector<check> checks_of(std::string_view dialect);
 
 // "postgres", "mysql", "sqlite": the dialect that a URL's scheme names. Throws as open does.

@@ -31,7 +31,7 @@ struct linked_store {
 //   - the library defines a symbol, rowlock_store_<dialect>, that nothing in the program refers to. Linking
 //     rowlock::<dialect> names it to the linker (src/CMakeLists.txt), so the linker neither skips the archive's
 //     member with the constructor nor drops the shared library as unneeded.
-// A constructor's priority.
+// The priority of that constructor.
 inline constexpr int before_static_objects = 1000;
 
 // The store must live as long as the process. Thread-safe: a plug-in may load a store at any time. Ignores an unknown

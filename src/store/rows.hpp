@@ -18,7 +18,7 @@ class ROWLOCK_FOR_STORES rows {
  public:
   virtual ~rows() = default;
 
-  // Goes to the next row. False: there is none.
+  // Goes to the next row. Returns false if there is none.
   virtual bool next() = 0;
 
   template <class Column>
@@ -38,7 +38,7 @@ class ROWLOCK_FOR_STORES rows {
   std::string text(const Column& column) const {
     return std::string{text_at(at(column))};
   }
-  // The same, without a copy. Valid until the next row.
+  // As text(), without a copy. Valid until the next row.
   template <class Column>
   std::string_view view(const Column& column) const {
     return text_at(at(column));
@@ -61,7 +61,7 @@ class ROWLOCK_FOR_STORES rows {
   std::chrono::milliseconds milliseconds(const Column& column) const {
     return std::chrono::milliseconds{integer(column)};
   }
-  // A time span that is only displayed. A dialect's statements give it in milliseconds unless it overrides this.
+  // A time span that is only displayed. A dialect whose statements do not give milliseconds overrides this.
   virtual std::chrono::milliseconds shown_time(std::string_view column) const { return milliseconds(column); }
 
  protected:
@@ -83,7 +83,7 @@ class ROWLOCK_FOR_STORES rows {
   static int at(int index) { return index; }
   int at(std::string_view column) const;
 
-  mutable int next_ = 0;  // where the next column probably is, because they are read in order
+  mutable int next_ = 0;  // where at() looks first, because callers mostly read the columns in order
 };
 
 using rows_reader = std::function<void(rows&&)>;

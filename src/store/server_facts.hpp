@@ -20,18 +20,18 @@ class ROWLOCK_FOR_STORES server_facts {
   void set(std::string name, std::string value) { values_[std::move(name)] = std::move(value); }
   void set(std::string name, std::int64_t value) { set(std::move(name), std::to_string(value)); }
   void set_unknown(std::string name, std::string reason) { unknown_[std::move(name)] = std::move(reason); }
-  // Takes rows of two columns, fact and value. NULL: unknown, because this user may not see it.
+  // Takes rows of two columns, fact and value. A value NULL means that this user may not see the fact.
   void add(rows&& from);
-  // Calls read, which adds the named facts. If it throws error(privilege), they are unknown.
+  // Calls read, which adds the named facts. If read throws error(privilege), the facts are unknown.
   void add_if_allowed(std::initializer_list<const char*> names, const std::function<void()>& read);
 
   bool has(std::string_view name) const { return values_.contains(name); }
-  // Empty if it is not known.
+  // Empty if the fact is not known.
   const std::string& operator[](std::string_view name) const;
   bool is(std::string_view name, std::string_view value) const { return has(name) && (*this)[name] == value; }
-  // 0 if it is not known.
+  // 0 if the fact is not known.
   std::int64_t number(std::string_view name) const;
-  // Null unless it is unknown.
+  // Null unless the fact is unknown.
   const std::string* why_unknown(std::string_view name) const;
 
  private:

@@ -21,21 +21,22 @@ constexpr std::string_view only_marker = "-- only: ";
 // The values of the words like :name in statements. If C++ uses a value too, it is computed from the C++ constant.
 std::vector<std::pair<std::string_view, std::string>> constants() {
   return {
-      // One row more than a view shows, which reveals that the queue is longer.
+      // One row more than a lock_view shows: it tells whether the queue is longer.
       {":queue_read_limit", std::to_string(queue_window + 1)},
       {":seconds_per_old_epoch", std::to_string(model::seconds_per_old_epoch)},
       {":tokens_per_epoch", std::to_string(model::epoch_floor(1))},
       {":tokens_per_us",
        fmt::format("{}.{:06}", model::epoch_floor(1) / 1'000'000, model::epoch_floor(1) % 1'000'000)},
       {":new_name_lag", std::to_string(model::new_name_lag)},
-      // MySQL: the smallest token of the epoch, of the row m of meta. A library of version 1 raises the other column.
+      // MySQL: the smallest token of the epoch, from the row m of meta. A library that knows only schema
+      // version 1 raises m.epoch instead of m.epoch_floor.
       {":epoch_floor", fmt::format("GREATEST(m.epoch_floor, m.epoch * {})",
                                    model::epoch_floor(1) * model::seconds_per_old_epoch)},
-      // MySQL: the smallest token that may be granted now, likewise.
+      // MySQL: the smallest token that may be granted now, from the same row.
       {":floor", fmt::format("GREATEST(m.token_floor, m.epoch_floor, m.epoch * {})",
                              model::epoch_floor(1) * model::seconds_per_old_epoch)},
-      // MySQL: whether somebody has made the server read-only. A user with SUPER or READ_ONLY ADMIN may write all the same,
-      // and must not: another server may have been promoted.
+      // MySQL: whether somebody has made the server read-only. A user with SUPER or READ_ONLY ADMIN can still
+      // write, but must not: another server may have been promoted.
       {":read_only", "CONCAT(@@GLOBAL.read_only) NOT IN ('0', 'OFF')"},
       // MySQL: what a statement that grants or kills compares with the recorded identity.
       {":this_server", "IF(CONCAT(@@GLOBAL.read_only) IN ('0', 'OFF'), :identity, 'read-only')"},
@@ -101,7 +102,7 @@ class file_reader {
     add(marker == first ? behind.substr(only.size()) : line.substr(0, marker), only);
   }
 
-  // only: the one name that the line belongs to; empty: all.
+  // only: the one statement that the line belongs to. Empty: it belongs to all that are open.
   void add(std::string_view line, std::string_view only) {
     if (open_.empty()) refuse(file_, "a statement has no name");
     line = line.substr(0, line.find_last_not_of(' ') + 1);

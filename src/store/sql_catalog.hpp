@@ -20,19 +20,20 @@ constexpr bool is_identifier_char(char c) {
 std::string with_prefix(std::string_view sql, std::string_view prefix);
 
 // Each file holds several statements. A line `-- name: verb` starts the statement `verb`. Two such lines
-// above one text give it two names. A line that ends in `-- only: verb`, or starts with it as a comment,
-// belongs to that name alone. Words like :queue_read_limit stand for the constants listed in sql_catalog.cpp.
+// above one text give it two names. A line that ends in `-- only: verb`, or that begins with it (and so is a
+// comment for other tools), belongs to that name alone. Words like :queue_read_limit stand for the constants
+// listed in sql_catalog.cpp.
 class ROWLOCK_FOR_STORES sql_catalog {
  public:
   // Comment lines and empty lines are removed, so that the server need not parse them each time. Throws
-  // error(internal) for text above the first name, for a name without text or that occurs twice, and for `--
-  // only:` with a name that the text does not have.
+  // error(internal) for text above the first name, for a name that has no text or occurs twice, and for
+  // `-- only:` with a name that the text does not have.
   sql_catalog(std::span<const embedded::file> files, std::string_view prefix);
 
   // Throws error(internal) for an unknown name.
   const std::string& operator[](std::string_view name) const;
 
-  // Whether a statement contains this name as a whole word. Reads all of them.
+  // Whether a statement contains this name as a whole word. Searches the text of all statements.
   bool uses(std::string_view name) const;
 
   auto begin() const { return statements_.begin(); }

@@ -20,7 +20,7 @@ class ROWLOCK_FOR_STORES sql_migration_session : public migration_session {
   bool has_ledger() final { return finds_table("has_ledger", "migration"); }
   std::vector<ledger_entry> ledger() final;
   std::int64_t leases() final;
-  // With migrate_take: a lock that the server keeps for this session.
+  // Runs the statement migrate_take, which takes a lock that the server keeps for this session.
   void exclusively(const std::function<void()>& work) override;
   void apply(const std::string& sql, const ledger_entry& entry) override;
   void revert(const std::string& sql, int version) final;
@@ -28,11 +28,11 @@ class ROWLOCK_FOR_STORES sql_migration_session : public migration_session {
   std::vector<std::string> describe() final;
 
  protected:
-  // Runs a statement and passes its rows on. Does nothing if there is no database yet.
+  // Runs a statement and passes its rows to `use`. Does nothing if there is no database yet.
   virtual void read(const std::string& statement, sql_values values, const rows_reader& use) = 0;
   virtual void write(const std::string& statement, sql_values values) = 0;
-  // Runs the statements of a file, and then what writes the ledger; as one transaction if the dialect's DDL is
-  // transactional. what: for messages, see is_of_migration.
+  // Runs the statements of a file, and then write_ledger; as one transaction if the dialect's DDL is
+  // transactional. what: how messages name the file, see is_of_migration.
   virtual void run(const std::string& what, const std::string& sql,
                    const std::function<void()>& write_ledger) = 0;
   virtual const std::string& prefix() const = 0;
@@ -41,8 +41,8 @@ class ROWLOCK_FOR_STORES sql_migration_session : public migration_session {
   static std::string title_of(const ledger_entry& entry);
   void forget(int version);
 
-  // Runs the work, and again, up to a limit, if the server has undone it to end a deadlock with clients at work.
-  // deadlock: the error's code.
+  // Runs the work. If the server rolls it back to end a deadlock with clients at work, runs it again, up to a
+  // limit. deadlock: the code of the error that the server reports then.
   static void despite_deadlocks(std::string_view deadlock, const std::function<void()>& work);
 
  private:

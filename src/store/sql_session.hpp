@@ -1,5 +1,5 @@
-// The verbs of the seam that are a statement of the catalog, or two, and the decoding of its rows: the same in all SQL
-// dialects. A dialect's session runs the statements.
+// The verbs of the seam that need only a statement of the catalog, or two, and the decoding of the rows. They
+// are the same in all SQL dialects; a dialect's session runs the statements.
 #pragma once
 
 #include "model/for_stores.hpp"
@@ -40,23 +40,23 @@ class ROWLOCK_FOR_STORES sql_session : public session, public history_verbs {
   std::vector<std::string> names_with_history(const std::string& after, std::size_t limit) final;
 
  protected:
-  // url_option: options of the command for the text of errors, see migrate_command.
+  // url_option: an option of the command that texts of errors tell to run, see migrate_command.
   explicit sql_session(const store_options& options, std::string url_option = {})
       : options_{options}, url_option_{std::move(url_option)} {}
 
   const std::string& url_option() const noexcept { return url_option_; }
-  // The error for a table meta without its row.
+  // The error for a table meta that lacks its one row.
   error no_meta_row() const;
 
   // How much of a table a statement reads.
   enum class extent : std::uint8_t { page, all };
-  // Runs a statement that only reads, and passes its rows on.
+  // Runs a statement that only reads, and passes its rows to `use`.
   virtual void read(const std::string& statement, sql_values values, extent how, const rows_reader& use) = 0;
   // Runs a statement in a transaction of its own, and returns how many rows it matched. A dialect may make the commit
   // more durable than `how` says.
   virtual std::int64_t write(const std::string& statement, sql_values values, durability how) = 0;
-  // The same, durably. If the statement matched a row, the transaction also changes database_state::recordings. A
-  // dialect overrides this if its statements do not do that themselves.
+  // As write(), durably. If the statement matched a row, the transaction also changes
+  // database_state::recordings. A dialect whose statements do not change it themselves overrides this.
   virtual std::int64_t write_recording(const std::string& statement, sql_values values) {
     return write(statement, values, durability::durable);
   }

@@ -12,8 +12,8 @@
 
 namespace rowlock::store {
 
-// A value of a statement. MySQL's statements refer to it by its name (:name), the others by its place ($1, ?1). It does
-// not copy a text.
+// A value of a statement. MySQL's statements refer to it by its name (:name), the others by its place ($1,
+// ?1). A text is not copied, so it must live as long as the sql_value.
 struct sql_value {
   constexpr sql_value(std::string_view its_name, std::string_view text) : name{its_name}, value{text} {}
   constexpr sql_value(std::string_view its_name, const model::id128& id) : name{its_name}, value{id} {}

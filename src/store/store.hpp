@@ -4,12 +4,13 @@
 //
 // Rules that every store keeps (docs/design.md, "Rules for every statement"):
 //   - a statement that writes never decides from a row that another transaction may be changing;
-//   - lock rows are locked in name order and never waited for: a row that is locked is skipped;
+//   - lock rows are locked in name order and not waited for: a row that is locked is skipped. hot_row.hpp
+//     describes the one exception;
 //   - time is the database's clock, read while the row is locked;
 //   - the affected rows, matched by hold_id, say what happened;
 //   - each verb sees all that was committed before it was called, at whatever node of a cluster: the layers above
 //     believe that what is not found is not there. Only what a read-only session reads may be older;
-//   - a conflict is a value, never an error and never a line in the server's log.
+//   - a conflict is a value, never an error and, with that exception, never a line in the server's log.
 #pragma once
 
 #include "store/admin_verbs.hpp"
@@ -44,7 +45,7 @@ class session : public lock_verbs, public admin_verbs, public wakeup_verbs {
   // -- ghosts: a statement of a broken session that the server may still execute --
   // This session's backend, for end_ghost. Empty if the database runs in this process.
   virtual std::string backend() const = 0;
-  // Ends that backend, if it still lives, and returns whether it is certainly gone.
+  // Ends this backend of a broken session, if it still lives, and returns whether it is certainly gone.
   virtual bool end_ghost(const std::string& backend) = 0;
 };
 
@@ -62,25 +63,26 @@ struct store_options {
 class database {
  public:
   virtual ~database() = default;
-  // Throws: unreachable, authentication, privilege, read_only, not_migrated, too_new.
+  // Throws error: unreachable, authentication, privilege, read_only, not_migrated, too_new; database for a
+  // server that rowlock cannot use, and invalid_argument for an SQLite file that it cannot use.
   std::unique_ptr<session> connect() {
     connect_watch nobody;
     return connect(nobody);
   }
-  // The same. The watch can interrupt it while it waits for the server: for the connection, the login or the
-  // first statements.
+  // As connect(). The watch can interrupt the attempt while it waits for the server: for the connection, the
+  // login or the first statements.
   virtual std::unique_ptr<session> connect(connect_watch& watch) = 0;
   virtual std::string_view dialect() const noexcept = 0;  // postgres, mysql, sqlite, memory
   // True if the database has one writer at a time, so that a second worker would only wait.
   virtual bool single_writer() const noexcept { return false; }
-  // True if it sends no wake-ups, so that waiters must poll (session::poll_wakeups). Known once a session has
-  // connected.
+  // True if the database sends no wake-ups, so that waiters must poll (session::poll_wakeups). Known once a
+  // session has connected.
   virtual bool must_poll() const noexcept { return false; }
   // The statement that proves a hold inside the caller's own transaction. Its parameters are the name and the
   // hold's id, as text. It returns one row if the hold is valid.
   virtual std::string guard_sql(model::lock_mode mode) const = 0;
-  // A statement to run after it, with the same parameters, if a row lock alone is not enough; it changes one
-  // row. Known once a session has connected. Empty: none.
+  // If a row lock alone is not enough: a statement to run after guard_sql(), with the same parameters. It
+  // changes one row if the hold is valid. Known once a session has connected. Empty: none is needed.
   virtual std::string guard_write_sql(model::lock_mode) const { return {}; }
 };
 

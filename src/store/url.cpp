@@ -30,13 +30,14 @@ std::string_view scheme_of(std::string_view url) {
   return std::all_of(scheme.begin(), scheme.end(), ok) ? scheme : std::string_view{};
 }
 
-// The scheme that was meant by one that other tools use, such as mysql2:, sqlite3:, postgresql+psycopg: and
-// jdbc:postgresql:. Empty: none is near. What may be part of a secret is never taken for one.
+// A scheme that other tools use, such as mysql2:, sqlite3:, postgresql+psycopg: or jdbc:postgresql:, and the
+// scheme of rowlock's that it stands for.
 struct foreign_scheme {
   std::string_view written;
   std::string_view meant;
 };
 
+// Empty if the URL begins with no such scheme. A text that may be part of a secret is not taken for a scheme.
 std::optional<foreign_scheme> foreign_scheme_of(std::string_view url) {
   constexpr std::string_view jdbc = "jdbc:";
   const bool is_jdbc = url.starts_with(jdbc);
@@ -59,7 +60,7 @@ std::optional<foreign_scheme> foreign_scheme_of(std::string_view url) {
   return {};
 }
 
-// An IPv6 address without brackets: its last part would be taken for the port.
+// Whether a host in the URL is an IPv6 address without brackets. Its last part would be taken for the port.
 bool has_bare_ipv6(std::string_view url) {
   auto hosts = url.substr(url.find("://") + 3);
   hosts = hosts.substr(0, hosts.find_first_of("/?#"));
@@ -148,8 +149,8 @@ std::string unknown_parameter::quoted_name() const {
 
 std::optional<unknown_parameter> find_unknown_parameter(std::string_view query,
                                                         const std::vector<std::string>& known) {
-  // After a question mark inside a password, the rest of the password up to its '@' looks like parameters. So
-  // does the rest of the value of password=… after an '&' inside it.
+  // If a password contains a question mark, the rest of the password, up to its '@', looks like parameters.
+  // If the value of password=… contains an '&', the rest of the value does.
   bool may_be_secret = query.find('@') != std::string_view::npos;
   while (!query.empty()) {
     const auto end = query.find('&');

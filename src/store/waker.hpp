@@ -31,8 +31,9 @@ class owned_fd {
   int fd_;
 };
 
-// Takes what a system call has returned, which was to make `what`. Throws error(unreachable) if it has failed, because
-// the process, or the machine, has no descriptor left: others may be closed before the next attempt to connect.
+// Takes the result of a system call that was to make `what`. Throws error(unreachable) if the call has
+// failed, because then the process, or the machine, has no descriptor left, and others may be closed before
+// the next attempt to connect.
 ROWLOCK_FOR_STORES owned_fd made_fd(int fd, std::string_view what);
 
 // An eventfd. end_wait() may be called by any thread.
@@ -50,8 +51,9 @@ class waker {
   owned_fd fd_;
 };
 
-// Waits until one of the sources is ready; a source without a file descriptor (-1) never is. False: the
-// deadline has passed. A signal does not end the wait. Throws error(internal) when poll() refuses a source.
+// Waits until one of the sources is ready; a source without a file descriptor (-1) never is. Returns false if
+// the deadline has passed. A signal does not end the wait. Throws error(internal) when poll() refuses a
+// source.
 ROWLOCK_FOR_STORES bool poll_until(std::span<pollfd> sources, std::chrono::steady_clock::time_point deadline);
 
 }  // namespace rowlock::store

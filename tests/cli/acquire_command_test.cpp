@@ -13,7 +13,7 @@ using testing::StartsWith;
 
 class acquire_command_test : public cli_test {
  protected:
-  // The receipt: one line.
+  // Acquires the lock, and returns the receipt, which is one line.
   std::string acquire(const std::string& name, const words& options) {
     words line{"acquire", name};
     line.insert(line.end(), options.begin(), options.end());
@@ -27,7 +27,7 @@ class acquire_command_test : public cli_test {
     EXPECT_TRUE(seen && seen->holders.size() == 1);
     return seen->holders.at(0).expires_in;
   }
-  // With a word on its standard input.
+  // Runs the command with this text on its standard input.
   command_result with_input(const std::string& text, const words& line) {
     const temporary_folder folder;
     const auto file = (folder.path() / "receipt").string();

@@ -13,7 +13,7 @@ namespace {
 
 class bench_test : public cli_test {
  protected:
-  // The quickest run that still alternates as often as the real one.
+  // The shortest run that still alternates between rowlock and its floor as often as a real one.
   nlohmann::json bench(const std::string& scenario, const words& more = {},
                        const std::string& seconds = "0.2") {
     words arguments{scenario, "--seconds", seconds, "--json"};
@@ -25,11 +25,11 @@ class bench_test : public cli_test {
 
   std::unique_ptr<command_process> start_bench(const words& arguments) const {
     auto variables = environment();
-    variables["ROWLOCK_URL"] = as_role(store->url(), role_use::migrate);  // it makes tables of its own
+    variables["ROWLOCK_URL"] = as_role(store->url(), role_use::migrate);  // the benchmark makes tables
     return start_program(ROWLOCK_BENCH_PATH, arguments, variables);
   }
 
-  // Of the whole database, as its own command shows them.
+  // The names of all tables in the database, as the database's own command shows them.
   std::string tables() const {
     std::string url = store->url();
     words command = url.starts_with("sqlite:")

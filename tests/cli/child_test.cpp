@@ -12,7 +12,8 @@ namespace rowlock::test {
 
 namespace {
 
-// In a session of its own, so that SIGTSTP reaches nothing else. Its only process group is orphaned.
+// Runs in a session of its own, so that SIGTSTP reaches nothing else. This process's group is orphaned there,
+// so SIGTSTP does not stop it.
 [[noreturn]] void stop_and_continue() {
   setsid();
   alarm(60);
@@ -33,7 +34,7 @@ namespace {
   _exit(0);
 }
 
-// As a connection that another thread is making when the command starts.
+// The descriptor is like that of a connection that another thread is making when the command starts.
 [[noreturn]] void run_beside_an_open_descriptor() {
   alarm(60);
   cli::remember_inherited_descriptors();
@@ -54,7 +55,7 @@ TEST(child, gets_no_descriptor_that_was_opened_since_the_start) {
   EXPECT_EXIT(run_beside_an_open_descriptor(), testing::ExitedWithCode(0), "");
 }
 
-// So that its hold can be checked before it runs again.
+// Only so can rowlock check the hold before the command runs again.
 TEST(child, that_the_terminal_has_stopped_stays_stopped_until_it_is_continued) {
   EXPECT_EXIT(stop_and_continue(), testing::ExitedWithCode(0), "");
 }

@@ -19,7 +19,7 @@ namespace rowlock::test {
 
 using words = std::vector<std::string>;
 
-// A program with nothing of rowlock's in its environment except what is given.
+// Starts a program with nothing of rowlock's in its environment except what is given.
 inline std::unique_ptr<command_process> start_program(const std::string& path, words arguments,
                                                       std::map<std::string, std::string> environment) {
   arguments.insert(arguments.begin(), path);
@@ -40,7 +40,7 @@ inline command_result rowlock_alone(const words& arguments,
   return start_rowlock(arguments, environment)->wait();
 }
 
-// What a command does, by its first word that is one.
+// What a command line does, according to the first of its words that names a subcommand.
 inline role_use use_of(const words& arguments) {
   static const std::map<std::string, role_use> uses{
       {"list", role_use::observe},   {"show", role_use::observe},    {"queue", role_use::observe},
@@ -61,7 +61,7 @@ class cli_test : public testing::TestWithParam<std::string> {
   std::map<std::string, std::string> environment() const {
     return {{"ROWLOCK_URL", store->url()}, {"ROWLOCK_PREFIX", store->options().prefix}};
   }
-  // As the role that the command is for, if there are roles (support/roles.hpp).
+  // Starts the command as the role that it is for, if there are roles (support/roles.hpp).
   std::unique_ptr<command_process> start(const words& arguments) {
     auto variables = environment();
     variables["ROWLOCK_URL"] = as_role(store->url(), use_of(arguments));
@@ -76,7 +76,7 @@ class cli_test : public testing::TestWithParam<std::string> {
     return nlohmann::json::parse(result.out);
   }
 
-  // With a redirection as in bash, such as "2>/dev/full".
+  // Starts the command with a redirection as in bash, such as "2>/dev/full".
   std::unique_ptr<command_process> start_redirected(const std::string& redirection, const words& arguments) {
     auto variables = environment();
     variables["ROWLOCK_URL"] = as_role(store->url(), use_of(arguments));
@@ -85,7 +85,7 @@ class cli_test : public testing::TestWithParam<std::string> {
     return start_program("bash", all, variables);
   }
 
-  // `rowlock run` with a command that holds until its input ends. It has the lock when this returns.
+  // Starts `rowlock run` with a command that runs until its input ends. It has the lock when this returns.
   std::unique_ptr<command_process> hold(const std::string& name, const words& options = {}) {
     words arguments{"run", name};
     arguments.insert(arguments.end(), options.begin(), options.end());
@@ -95,7 +95,7 @@ class cli_test : public testing::TestWithParam<std::string> {
     return holder;
   }
 
-  // One more that waits in line, once the database shows it there.
+  // Starts another `rowlock run`, which waits for the lock. It stands in the queue when this returns.
   std::unique_ptr<command_process> wait_for(const std::string& name, const words& options = {}) {
     const auto before = store->open()->connect()->queue(name).size();
     words arguments{"run", name};

@@ -48,12 +48,12 @@ command_process::command_process(const std::vector<std::string>& words,
         ::setenv(name.c_str(), value.c_str(), 1);
       }
     }
-    // A shell that runs the tests in the background ignores some, and the command would inherit that.
+    // A shell that runs the tests in the background ignores some signals, and the command would inherit that.
     for (const int signal : {SIGINT, SIGQUIT, SIGHUP}) std::signal(signal, SIG_DFL);
     ::dup2(in[0], 0);
     ::dup2(out[1], 1);
     ::dup2(err[1], 2);
-    // The tests' own connections are none of its business.
+    // The command must not inherit the tests' own connections.
     ::close_range(STDERR_FILENO + 1, ~0U, CLOSE_RANGE_CLOEXEC);
     ::execvp(arguments[0], arguments.data());
     ::_exit(127);

@@ -1,4 +1,5 @@
-// A command as a user runs it: started, spoken to, and its exit code, output and errors taken.
+// Runs a command as a user does: starts it, sends it signals, and takes its exit code, its output and its
+// errors.
 #pragma once
 
 #include <chrono>
@@ -11,17 +12,17 @@
 namespace rowlock::test {
 
 struct command_result {
-  int exit_code = -1;  // 128 + signal where a signal ended it
+  int exit_code = -1;  // 128 + the signal, if a signal ended the command
   std::string out;
   std::string err;
 };
 
 class command_process {
  public:
-  // environment: changes to this process's; an empty value takes the variable out.
+  // environment: changes to this process's environment; an empty value removes the variable.
   command_process(const std::vector<std::string>& words,
                   const std::map<std::string, std::string>& environment);
-  ~command_process();  // kills it if it still runs
+  ~command_process();  // kills the command if it still runs
   command_process(const command_process&) = delete;
   command_process& operator=(const command_process&) = delete;
 
@@ -29,14 +30,15 @@ class command_process {
   void send(int signal) const;
   // The next line of its standard output. Throws std::runtime_error when none comes within a minute.
   std::string read_line();
-  std::string read_error_line();  // the same of its standard error
+  std::string read_error_line();  // as read_line(), of its standard error
   void close_input();
   // Closes its input and waits for its end. Throws std::runtime_error when it lasts more than a minute.
   command_result wait();
 
  private:
   std::string next_line(const std::string& text, std::size_t& start);
-  // Reads what is there, at most until the deadline; false when both pipes have ended.
+  // Waits for output and reads it. Returns false when both pipes have ended. Throws std::runtime_error at the
+  // deadline.
   bool read_some(std::chrono::steady_clock::time_point deadline);
 
   pid_t pid_ = -1;
@@ -52,7 +54,7 @@ class command_process {
 // Whether the process still executes; a zombie does not.
 bool runs(pid_t pid);
 
-// Looks again until the condition holds. Throws std::runtime_error when it does not within a minute.
+// Evaluates the condition until it holds. Throws std::runtime_error when it does not hold within a minute.
 template <class Condition>
 void eventually(const char* what, Condition condition);
 

@@ -15,7 +15,7 @@ namespace rowlock::test {
 namespace {
 
 using offer = std::set<std::string>;
-using offers = std::map<std::string, offer>;  // for each command ("", "run", "epoch raise")
+using offers = std::map<std::string, offer>;  // the key is the command ("", "run", "epoch raise")
 
 const std::string folder = ROWLOCK_SOURCE_DIR "/share/";
 const std::string bash = folder + "bash-completion/completions/rowlock";
@@ -65,7 +65,7 @@ const offers& real() {
   return known;
 }
 
-// Lines such as `    "epoch raise") offers="--above --help" ;;`.
+// Reads lines such as `    "epoch raise") offers="--above --help" ;;`.
 offers in_shell_script(const std::string& path) {
   static const std::regex row{R"re(^ *"?([a-z ]*)"?\) offers="([^"]*)" ;;$)re"};
   offers result;
@@ -79,7 +79,7 @@ offers in_shell_script(const std::string& path) {
   return result;
 }
 
-// Lines such as `complete -c rowlock -n '__rowlock_at "epoch raise"' -l above -x -d '...'`.
+// Reads lines such as `complete -c rowlock -n '__rowlock_at "epoch raise"' -l above -x -d '...'`.
 offers in_fish_script() {
   static const std::regex row{
       R"re(^complete -c rowlock -n '__rowlock_at "([a-z ]*)"' (?:-s \w )?-(l|a) ([a-z-]+) .*$)re"};

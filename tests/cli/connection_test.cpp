@@ -27,7 +27,7 @@ command_result list_at(const std::string& url) {
   return rowlock_alone({"list"}, {{"ROWLOCK_URL", url}});
 }
 
-// Neither retried nor told twice.
+// Expects that rowlock does not retry a command that was denied, and reports the denial once.
 void expect_denied_at_once(const std::function<command_result(const words&)>& run) {
   for (const auto& line : std::vector<words>{{"run", "job", "--wait", "20s", "--", "true"},
                                              {"run", "job", "--no-wait", "--", "true"},
@@ -131,7 +131,8 @@ TEST_F(credentials_test, a_missing_privilege_is_77) {
 
 #ifdef ROWLOCK_TEST_MYSQL
 
-// The same on MariaDB and MySQL: users of this test's own, and a database that only one of them may use.
+// As credentials_test, on MariaDB and MySQL: with users of this test's own, and a database of which one is
+// the owner and that the other may only read.
 class mysql_credentials_test : public testing::TestWithParam<std::string> {
  protected:
   void SetUp() override {
@@ -164,8 +165,8 @@ TEST_P(mysql_credentials_test, a_wrong_password_is_77_and_not_printed) {
   EXPECT_EQ(list_at(url("nobody", "right")).exit_code, 77);
 }
 
-// What a client needs is SELECT, INSERT, UPDATE and DELETE on its own tables; what the migrations need is all
-// on the database. Neither needs anything of the server's.
+// A client needs SELECT, INSERT, UPDATE and DELETE on rowlock's tables; the migrations need all rights on the
+// database. Neither needs a right on the whole server.
 TEST_P(mysql_credentials_test, a_missing_privilege_is_77) {
   const auto at = [&](const std::string& user, const words& line) {
     return rowlock_alone(line, {{"ROWLOCK_URL", url(user, "right")}});

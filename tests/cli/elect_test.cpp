@@ -12,14 +12,14 @@ using testing::IsEmpty;
 
 class elect_test : public cli_test {
  protected:
-  // With a command that leads until its input ends.
+  // Starts a candidate whose command runs until its input ends.
   std::unique_ptr<command_process> candidate(const words& options = {}) {
     words line{"elect", "office", "--ttl", "3s"};
     line.insert(line.end(), options.begin(), options.end());
     line.insert(line.end(), {"--", "sh", "-c", "echo leads; cat >/dev/null; exit 3"});
     return start(line);
   }
-  // Waits until that many stand by.
+  // Waits until that many candidates stand by.
   void expect_standing_by(std::size_t count) {
     auto session = store->open()->connect();
     eventually("they stand by", [&] { return session->queue("office").size() == count; });

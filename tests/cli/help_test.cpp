@@ -46,7 +46,7 @@ command_result help_of(words command) {
   return rowlock_alone(command);
 }
 
-// Without troff's escapes.
+// The text of the manual page, without troff's escapes.
 std::string man_page() {
   std::ifstream file{ROWLOCK_SOURCE_DIR "/docs/rowlock.1"};
   std::string text{std::istreambuf_iterator<char>{file}, {}};
@@ -97,7 +97,8 @@ TEST(help, shows_where_the_command_to_run_stands) {
   }
 }
 
-// Each command's section names what its --help offers. (It may speak of another command's options.)
+// Each command's section of the page names what the command's --help offers. (A section may also speak of
+// another command's options.)
 TEST(help, and_man_page_tell_the_same_of_each_command) {
   static const std::regex heading{R"(\.SS ([a-z]+(?: [a-z]+)*))"};
   std::map<std::string, std::set<std::string>> told;

@@ -1,5 +1,5 @@
-// Names that would be something else to SQL, a shell, JSON or a terminal, through every path of the library and the
-// command.
+// Names with characters that mean something to SQL, a shell, JSON or a terminal pass unchanged through every
+// path of the library and the command.
 #include "cli/cli_test.hpp"
 
 #include <rowlock/rowlock.hpp>
@@ -67,7 +67,7 @@ TEST_P(hostile_names_test, mean_themselves_to_the_library) {
     EXPECT_EQ(moved.name(), name);
     EXPECT_EQ(moved.release(), release_result::released);
 
-    // The slow path, and a batch.
+    // Permits and groups of locks go through other statements.
     if (name.size() < 512) {
       counting_semaphore permits{mine, name + "s", 3};
       auto some = permits.acquire(2);

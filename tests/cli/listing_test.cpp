@@ -77,7 +77,7 @@ TEST_P(listing_test, list_filters_and_sorts) {
   }
 }
 
-// More than the command keeps at once.
+// There are more locks than the command has in memory at once, which is a page of 1000.
 TEST_P(listing_test, list_reads_page_by_page) {
   auto session = store->open()->connect();
   session->record_database_state();
@@ -202,7 +202,7 @@ TEST_P(listing_test, an_unknown_name_is_1) {
   EXPECT_EQ(rowlock({"show", "none", "--json"}).out, "[]\n");
 }
 
-// A name that reads like a command, or like an option.
+// A lock's name may read like a command, or like an option.
 TEST_P(listing_test, any_name_can_be_asked_for) {
   for (const std::string name : {"list", "run", "[a,b]", "' OR 1=1; --", "%_"}) {
     EXPECT_EQ(rowlock({"run", name, "--", "true"}).exit_code, 0) << name;
@@ -215,7 +215,7 @@ TEST_P(listing_test, tells_who_waits_in_a_circle) {
   EXPECT_TRUE(json_of({"queue", "--cycles"}).empty());
   EXPECT_THAT(rowlock({"queue", "--cycles"}).err, HasSubstr("there is no deadlock"));
   auto session = store->open()->connect();
-  session->record_database_state();  // so that it may grant
+  session->record_database_state();  // without this the session may not grant
   const auto lease = model::lease_id::random();
   session->create_lease({lease, lease, "host", 7, "stuck", std::chrono::hours{1}});
   const model::lock_definition lock{"a"};

@@ -20,7 +20,7 @@ using testing::Not;
 
 const int newest = required_schema_version();
 
-// "0001_locks", upwards.
+// The names of all migrations, such as "0001_locks", in ascending order.
 std::vector<std::string> migration_names() {
   std::vector<std::string> names;
   for (const auto& file : shipped_migrations("sqlite"))
@@ -28,7 +28,7 @@ std::vector<std::string> migration_names() {
   return names;
 }
 
-// A prefix of its own beside the migrated tables; taken down at the end.
+// Each test migrates with a prefix of its own, beside the fixture's tables, and drops its tables at the end.
 class migrate_command_test : public cli_test {
  protected:
   void TearDown() override { take_down(); }
@@ -49,7 +49,7 @@ class migrate_command_test : public cli_test {
     line.push_back("--json");
     return nlohmann::json::parse(migrate(line).out);
   }
-  // psql, mariadb or sqlite3, as another tool would run a file.
+  // Runs a file with psql, mariadb or sqlite3, as a migration tool other than rowlock would.
   command_result apply(const std::string& file) {
     auto command = GetParam() == "postgres"
                        ? "psql -Xq -v ON_ERROR_STOP=1 '" + url() + "' -f '" + file + "'"
@@ -71,7 +71,7 @@ class migrate_command_test : public cli_test {
   std::string path(const std::string& name) const {
     return (folder_.path() / name).string();
   }
-  // A line for each migration, upwards: "applied 0001_locks\n".
+  // A line for each migration, such as "applied 0001_locks\n", in ascending order.
   static std::string each(const std::string& done) {
     std::string lines;
     for (const auto& name : migration_names()) lines += done + ' ' + name + '\n';
@@ -202,7 +202,7 @@ TEST_P(migrate_command_test, sql_writes_flyways_names) {
   ASSERT_EQ(names().size(), 2 * migration_names().size());
   EXPECT_EQ(names().front(), "U0001__" + prefix_ + "locks.sql");
   for (const auto& file : names()) {
-    if (file.starts_with("U")) continue;  // takes a migration back
+    if (file.starts_with("U")) continue;  // the file reverts a migration
     EXPECT_EQ(apply(path(file)).exit_code, 0) << file;
   }
   EXPECT_EQ(migrate({"verify"}).exit_code, 0);
@@ -226,7 +226,8 @@ TEST_P(migrate_command_test, sql_leaves_another_file_alone) {
   EXPECT_EQ(migrate({"sql", "--dialect", dialect_of(GetParam()), "--out", folder_.path()}).out, "");
 }
 
-// A file that was cut short would be applied by the tool, and would count as one that exists with other content.
+// The user's migration tool would apply a file that was cut short, and the next export would refuse it as a
+// file that exists with other content.
 TEST_P(migrate_command_test, sql_leaves_no_file_that_is_not_whole) {
   const auto result =
       command_process{{"sh", "-c", "ulimit -f 0; trap '' XFSZ; exec \"$0\" \"$@\"", ROWLOCK_COMMAND_PATH,
@@ -287,7 +288,8 @@ TEST_P(migrate_command_test, sql_refuses_what_would_be_injected) {
 
 ROWLOCK_FOR_EACH_SQL_STORE(migrate_command_test);
 
-// A trigger of the user's on rowlock's tables inserts into what is not there.
+// A trigger of the user's on rowlock's tables inserts into a table, and then into a column, that is not
+// there.
 TEST_P(migrate_command_test, what_a_trigger_misses_is_not_a_missing_migration) {
   const auto audit = prefix_ + "somewhere";
   const auto note = "INSERT INTO " + audit + " (happening) VALUES ('grant')";
@@ -338,7 +340,7 @@ TEST_P(search_path_test, without_a_schema_makes_up_fail_and_not_advise_itself) {
   }
 }
 
-// The files put the tool's search_path back.
+// The files restore the search_path of the tool that runs them.
 TEST(migrate_sql, schema_is_used_and_left) {
   if (selected_of({"postgres"}).empty()) GTEST_SKIP() << "postgres is not selected";
   const std::string url = make_store_fixture("postgres")->url();

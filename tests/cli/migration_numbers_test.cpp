@@ -15,7 +15,8 @@ namespace rowlock::test {
 using testing::HasSubstr;
 using testing::IsEmpty;
 
-// One name for each migration, upwards. Such a pattern takes a number, which begins with this one, and a title.
+// A name for each migration, in ascending order. The pattern takes a number, of which the first is `from`,
+// and the migration's title.
 words numbered(const std::string& pattern, std::uint64_t from) {
   words result;
   for (const auto& file : shipped_migrations("sqlite"))
@@ -129,7 +130,7 @@ TEST_F(migration_numbers_test, a_folder_of_timestamps_goes_on_with_them) {
   expect_own_times(written({"--format", "goose"}));
 }
 
-// What a later version of rowlock does with the folder that an earlier one has written.
+// This is what a later version of rowlock does with a folder that an earlier version has written.
 TEST_F(migration_numbers_test, a_later_export_appends) {
   for (const auto& name : without_first(written({"--format", "goose", "--start-version", "7"}))) remove(name);
   put("00009_orders.sql");
@@ -146,7 +147,7 @@ TEST_F(migration_numbers_test, a_renamed_file_is_recognized) {
   EXPECT_THAT(written({"--format", "goose", "--timestamp"}), IsEmpty());
 }
 
-// 0.1.0 wrote V0001__locks.sql.
+// rowlock 0.1.0 wrote V0001__locks.sql.
 TEST_F(migration_numbers_test, the_names_of_earlier_versions_are_recognized) {
   put("V0001__locks.sql", shipped_migrations("sqlite").at(0).up);
   EXPECT_EQ(written({"--format", "flyway"}), together(numbered("U{:04}__rowlock_{}.sql", 1),

@@ -1,4 +1,4 @@
-// The command where too many processes run: it cannot start a thread, and says so.
+// If too many processes run, the command cannot start a thread, and says so.
 #include "cli/cli_test.hpp"
 
 #include <filesystem>
@@ -11,13 +11,14 @@ using testing::HasSubstr;
 
 class no_thread_test : public cli_test {
  protected:
-  // A thread gets a stack of this size, which is larger than the address space.
+  // Each thread would get a stack of this size, which is larger than the address space, so none can be
+  // started.
   command_result run_without_threads(words arguments) {
     arguments.insert(arguments.begin(), {"--stack=140737488355328", ROWLOCK_COMMAND_PATH});
     return start_program("prlimit", arguments, environment())->wait();
   }
 
-  // As a user of whom nothing else runs.
+  // Runs the command as a user who has no other process, with a limit of processes and threads.
   command_result run_with_processes(int limit, words arguments) {
     arguments.insert(arguments.begin(), {"--reuid", "54321", "--regid", "54321", "--clear-groups", "prlimit",
                                          "--nproc=" + std::to_string(limit), ROWLOCK_COMMAND_PATH});
@@ -43,7 +44,7 @@ TEST_P(no_thread_test, even_the_error_is_printed_without_one) {
   EXPECT_EQ(run_without_threads({"nonsense"}).exit_code, 64);
 }
 
-// One more each time, until there are enough.
+// Each turn allows one process or thread more, until there are enough for the command.
 TEST_P(no_thread_test, each_thread_that_is_missing_is_told) {
   if (geteuid() != 0) GTEST_SKIP() << "needs root";
   let_every_user_write();

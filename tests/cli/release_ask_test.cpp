@@ -1,4 +1,4 @@
-// rowlock release --ask, and what rowlock run makes of it.
+// rowlock release --ask, and how rowlock run reacts to it.
 #include "cli/cli_test.hpp"
 
 namespace rowlock::test {

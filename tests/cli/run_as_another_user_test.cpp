@@ -1,5 +1,6 @@
-// A command whose processes belong to another user, as below sudo. rowlock may not end them. Here it runs as root
-// without the right to signal other users' processes, because a test cannot count on sudo.
+// A command whose processes belong to another user, as below sudo. rowlock may not end them. In these tests
+// rowlock runs as root without the right to signal other users' processes, because a test cannot count on
+// sudo.
 #include "cli/cli_test.hpp"
 
 #include <csignal>
@@ -20,7 +21,8 @@ class run_as_another_user_test : public cli_test {
     if (command_ > 0) kill(command_, SIGKILL);
   }
 
-  // A shell of another user that says its pid, and ends when its input ends. The script says "it" to start it.
+  // Starts a command with a shell of another user that prints its pid, and ends when its input ends. The
+  // script calls the function `it` to start that shell.
   std::unique_ptr<command_process> start_foreign(words options, const std::string& script = "it",
                                                  const std::string& subcommand = "run") {
     words arguments{"--bounding-set",     "-kill",    "--inh-caps", "-kill",
@@ -36,7 +38,8 @@ class run_as_another_user_test : public cli_test {
     return process;
   }
 
-  // The client's own lines may come before it or after it.
+  // Reads standard error up to a line with the text. The client's own lines may come before or after that
+  // line.
   static void until_error_says(command_process& process, const std::string& text) {
     while (process.read_error_line().find(text) == std::string::npos) {
     }
@@ -58,7 +61,7 @@ TEST_P(run_as_another_user_test, a_loss_is_told_with_an_exit_code_of_its_own) {
   EXPECT_THAT(result.err, Not(HasSubstr("ending the command")));
 }
 
-// Below a shell of this user, which ends.
+// The other user's process runs below a shell of this user, which rowlock can end.
 TEST_P(run_as_another_user_test, one_process_of_several_is_noticed) {
   auto process = start_foreign({"--ttl", "3s", "--kill-after", "200ms"}, "exec 3<&0; it <&3 & wait");
   EXPECT_EQ(rowlock({"release", "job", "--force"}).exit_code, 0);
@@ -72,7 +75,7 @@ TEST_P(run_as_another_user_test, the_lock_is_kept_while_it_outlives_at_most) {
   until_error_says(*process, "--at-most");
   until_error_says(*process, "cannot be ended; the lock stays held until it ends");
   EXPECT_EQ(rowlock({"run", "job", "-n", "--", "true"}).exit_code, 75);
-  const auto result = process->wait();  // closes its input, so it ends by itself
+  const auto result = process->wait();  // closes the command's input, so the command ends
   EXPECT_EQ(result.exit_code, 71) << result.err;
   EXPECT_EQ(rowlock({"run", "job", "-n", "--", "true"}).exit_code, 0);
 }

@@ -14,7 +14,7 @@ TEST_P(run_at_most_test, ends_the_command_and_releases_the_lock) {
   auto process = start({"run", "job", "--at-most", "300ms", "--", "sh", "-c",
                         "trap 'echo term; exit 0' TERM; echo ready; while :; do sleep 0.01; done"});
   EXPECT_EQ(process->read_line(), "ready");
-  // On a busy machine the time may be up before it is queued.
+  // On a busy machine the time may be up before the waiter is queued, so the test does not wait for that.
   auto waiter = start({"run", "job", "--", "echo", "mine"});
   const auto result = process->wait();
   EXPECT_EQ(result.exit_code, 124);
@@ -47,7 +47,7 @@ TEST_P(run_at_most_test, leaves_a_command_alone_that_ends_in_time) {
   EXPECT_EQ(result.err, "");
 }
 
-// The time of the wait does not count.
+// The time that the command waits for the lock does not count.
 TEST_P(run_at_most_test, begins_when_the_command_does) {
   auto holder = hold("job");
   auto waiter = wait_for("job", {"--at-most", "1s"});
@@ -61,7 +61,7 @@ TEST_P(run_at_most_test, begins_when_the_command_does) {
 TEST_P(run_at_most_test, a_loss_is_reported_rather_than_the_time) {
   auto process = start({"run", "job", "--at-most", "2s", "--", "sh", "-c", "echo ready; exec sleep 600"});
   EXPECT_EQ(process->read_line(), "ready");
-  process->send(SIGSTOP);  // so that it learns of both at once
+  process->send(SIGSTOP);  // so that rowlock learns of the loss and of the time at once
   const auto over = std::chrono::steady_clock::now() + std::chrono::seconds{2};
   EXPECT_EQ(rowlock({"release", "job", "--force"}).exit_code, 0);
   eventually("the time is over", [&] { return std::chrono::steady_clock::now() > over; });

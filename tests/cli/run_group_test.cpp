@@ -1,4 +1,5 @@
-// What a command has started ends with it, and the command has the terminal.
+// When rowlock run ends its command, it also ends the processes that the command has started; and the command
+// has the terminal.
 #include "cli/cli_test.hpp"
 
 #include <csignal>
@@ -17,7 +18,7 @@ using testing::Not;
 
 class run_group_test : public cli_test {
  protected:
-  // A command of two processes that both stay. The pids of both.
+  // Starts a command of two processes that both stay, and reads their pids into pids_.
   std::unique_ptr<command_process> start_pair(const std::string& first_does, const words& options = {}) {
     words arguments{"run", "job"};
     arguments.insert(arguments.end(), options.begin(), options.end());
@@ -47,7 +48,7 @@ TEST_P(run_group_test, is_killed_with_rowlock) {
   EXPECT_EQ(process->wait().exit_code, 128 + SIGKILL);
 }
 
-// As `pkill -9 rowlock` and `pkill -9 -f rowlock` select.
+// Whether `pkill -9 rowlock` or `pkill -9 -f rowlock` would select the process.
 bool is_selected(pid_t pid) {
   std::stringstream name, arguments;
   name << std::ifstream{"/proc/" + std::to_string(pid) + "/comm"}.rdbuf();
@@ -56,7 +57,8 @@ bool is_selected(pid_t pid) {
   return (name.str() + arguments.str()).find("rowlock") != std::string::npos;
 }
 
-// Without the command itself: the guard, once it has its name.
+// The guard process, which is rowlock's child beside the command. Waits until it has a name other than
+// "rowlock".
 pid_t guard_of(pid_t rowlock, pid_t command) {
   pid_t guard = 0;
   eventually("there is a guard", [&] {
@@ -120,7 +122,7 @@ TEST_P(run_group_test, is_left_alone_when_the_command_ends_by_itself) {
   kill(left, SIGKILL);
 }
 
-// A command that is started on a terminal of its own.
+// Starts a command on a terminal of its own.
 class on_terminal {
  public:
   on_terminal(words arguments, const std::map<std::string, std::string>& environment) {
@@ -147,7 +149,8 @@ class on_terminal {
   void type(const std::string& text) const {
     ASSERT_EQ(write(screen_, text.data(), text.size()), ssize_t(text.size()));
   }
-  // Reads until the screen has shown that text; what it has shown by then. Gives up after a minute.
+  // Reads until the screen has shown that text, and returns everything that it has shown so far. Gives up
+  // after a minute in which nothing is shown.
   std::string until(const std::string& text) {
     while (shown_.find(text) == std::string::npos) {
       pollfd watched{screen_, POLLIN, 0};
@@ -235,7 +238,7 @@ TEST_P(run_group_test, is_not_stopped_where_no_shell_could_continue_it) {
   EXPECT_EQ(command.exit_code(), 0);
 }
 
-// The terminal is the whole pipeline's until the command reads from it.
+// The terminal belongs to the whole pipeline until the command reads from it.
 TEST_P(run_group_test, gets_the_terminal_of_a_pipeline_when_it_reads_from_it) {
   on_terminal command{
       {"/bin/sh", "-c", "\"$0\" run job -- sh -c 'echo ready; read -r word; echo it was $word' | cat",

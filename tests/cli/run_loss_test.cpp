@@ -8,7 +8,7 @@ using testing::HasSubstr;
 
 class run_loss_test : public cli_test {
  protected:
-  // A command that says its pid and when SIGTERM comes; it ends then, or stays.
+  // Starts a command that prints its pid, and "term" when SIGTERM comes. Then it ends, or stays.
   std::unique_ptr<command_process> start_stubborn(bool stays, const words& options) {
     words arguments{"run", "job"};
     arguments.insert(arguments.end(), options.begin(), options.end());
@@ -43,15 +43,15 @@ TEST_P(run_loss_test, forced_release_kills_a_command_that_stays) {
 
 TEST_P(run_loss_test, a_command_that_ends_after_the_loss_is_76_too) {
   auto process = hold("job", {"--ttl", "30s"});
-  process->send(SIGSTOP);  // so that it cannot hear of the release before the command has ended
+  process->send(SIGSTOP);  // so that rowlock cannot learn of the release before the command ends
   EXPECT_EQ(rowlock({"release", "job", "--force"}).exit_code, 0);
   process->close_input();
   process->send(SIGCONT);
   EXPECT_EQ(process->wait().exit_code, 76);
 }
 
-// The lease cannot be renewed: SIGTERM comes while the database still keeps others out. The command stays,
-// for the lock would be released as soon as it has ended.
+// The lease cannot be renewed: SIGTERM comes while the database still keeps others out. The command of this
+// test stays, because the lock would be released as soon as the command has ended.
 TEST_P(run_loss_test, ends_the_command_before_the_lease_expires) {
   auto process = start_stubborn(true, {"--ttl", "4s", "--kill-after", "2s"});
   auto session = store->open()->connect();

@@ -113,7 +113,7 @@ TEST_P(run_test, a_forwarded_signal_that_kills_is_reported) {
   EXPECT_EQ(process->wait().exit_code, 128 + SIGTERM);
 }
 
-// None is blocked, and those are ignored that rowlock was told to ignore, as by nohup.
+// No signal is blocked in the command, and it ignores those that rowlock was started to ignore, as by nohup.
 TEST_P(run_test, the_command_gets_the_signals_that_rowlock_was_started_with) {
   const words look{"grep", "-E", "Sig(Blk|Ign):", "/proc/self/status"};
   const auto without = command_process{look, {}}.wait();
@@ -123,7 +123,7 @@ TEST_P(run_test, the_command_gets_the_signals_that_rowlock_was_started_with) {
   EXPECT_EQ(rowlock(line).out, without.out);
 }
 
-// As nohup and a script's "command &" do.
+// nohup and a script's "command &" start a command with signals ignored.
 TEST_P(run_test, a_signal_that_the_caller_ignores_ends_nothing) {
   auto process = command_process{{"sh", "-c", "trap '' HUP INT; exec \"$0\" \"$@\"", ROWLOCK_COMMAND_PATH,
                                   "run", "job", "--", "sh", "-c", "echo held; cat; exit 3"},

@@ -21,7 +21,8 @@ TEST_P(run_wait_test, busy_is_75) {
   EXPECT_EQ(holder->wait().exit_code, 0);
 }
 
-// A job that took contention for "somebody else does it" would be left out.
+// A script takes 75 for "somebody else does the job". If contention had that exit code, nobody would do the
+// job.
 TEST_P(run_wait_test, a_row_that_nobody_holds_and_another_transaction_keeps_is_69) {
   EXPECT_EQ(rowlock({"run", "job", "--", "true"}).exit_code, 0);
   const bool has_rows = store->can(capability::row_locks);
@@ -82,7 +83,7 @@ TEST_P(run_wait_test, a_killed_holder_is_succeeded_when_its_lease_has_expired_an
   const auto killed = session->show("job")->holders.at(0).hold;
   holder->send(SIGKILL);
   eventually("rowlock has ended", [&] { return !runs(holder->pid()); });
-  // No later than that, for the answer took some time too.
+  // The lease expires no earlier than `expires`, because the answer took some time, too.
   const auto asked = clock::now();
   const auto expires = asked + session->show("job")->holders.at(0).expires_in - 1ms;
   for (bool is_early = true; is_early;) {

@@ -1,5 +1,5 @@
-// A PostgreSQL server of the test's own, which asks for passwords; the one of ROWLOCK_TEST_POSTGRES_URL may
-// trust everybody, and must not be stopped.
+// A PostgreSQL server of the test's own, which asks for passwords. The server of ROWLOCK_TEST_POSTGRES_URL
+// may trust everybody, and must not be stopped.
 #pragma once
 
 #include "support/temporary_folder.hpp"
@@ -15,7 +15,7 @@ class scram_server {
   scram_server(const scram_server&) = delete;
   scram_server& operator=(const scram_server&) = delete;
 
-  // On its Unix socket.
+  // The URL of the server's Unix socket.
   std::string url(const std::string& user, const std::string& password) const;
   void run(const std::string& sql) const;  // as the superuser
 

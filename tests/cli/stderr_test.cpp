@@ -1,4 +1,4 @@
-// Whatever standard error is, it neither delays nor ends the command.
+// Whatever standard error leads to, it neither delays nor ends the rowlock command.
 #include "cli/cli_test.hpp"
 
 #include <csignal>
@@ -36,7 +36,7 @@ class full_pipe {
 
 class stderr_test : public cli_test {
  protected:
-  // A waiter that is granted the lock after it has reported its wait.
+  // Expects that a waiter which has had to report its wait is granted the lock.
   void expect_grant_after_report(const std::string& redirection) {
     auto holder = hold("job");
     auto waiter = start_redirected(redirection, {"run", "job", "--ttl", "30s", "--", "echo", "mine"});
@@ -80,7 +80,7 @@ TEST_P(stderr_test, that_cannot_be_written_changes_no_exit_code) {
   }
 }
 
-// Otherwise a connection to the database could take its number.
+// Otherwise a connection to the database could get the number of the closed descriptor.
 TEST_P(stderr_test, that_is_closed_is_opened) {
   const words line{"run", "job", "--", "sh", "-c", "cat && echo out >&2"};
   EXPECT_EQ(start_redirected("2>&- <&-", line)->wait().exit_code, 0);

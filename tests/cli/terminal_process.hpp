@@ -1,4 +1,4 @@
-// The command in a terminal of its own.
+// Runs the rowlock command in a terminal of its own.
 #pragma once
 
 #include "cli/cli_test.hpp"
@@ -66,7 +66,7 @@ class terminal_process {
     waitpid(std::exchange(pid_, -1), &status, 0);
     return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
   }
-  // Whether the terminal reads lines and echoes them, as before.
+  // Whether the terminal reads lines and echoes them, as it did before the command.
   bool is_restored() const {
     termios now{};
     tcgetattr(terminal_, &now);
@@ -74,7 +74,7 @@ class terminal_process {
   }
 
  private:
-  // False: its end, or nothing for long.
+  // Returns false if the terminal was closed, or shows nothing for a minute.
   bool read_some(std::string& result) const {
     pollfd watched{terminal_, POLLIN, 0};
     if (poll(&watched, 1, 60'000) <= 0) return false;

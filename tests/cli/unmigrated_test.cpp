@@ -4,7 +4,7 @@ namespace rowlock::test {
 
 using testing::HasSubstr;
 
-// Tables of another prefix are there, none of this one.
+// The database has tables with another prefix, but none with this one.
 class unmigrated_test : public cli_test {
  protected:
   command_result unmigrated(words line) {

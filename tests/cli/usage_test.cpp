@@ -10,7 +10,7 @@ using testing::HasSubstr;
 using testing::Not;
 using testing::StartsWith;
 
-// What needs no database.
+// None of these command lines needs a database.
 TEST(usage, is_64_and_says_what_is_wrong) {
   const std::vector<words> wrong{{},
                                  {"lisst"},
@@ -47,7 +47,7 @@ TEST(usage, a_count_is_a_whole_number_above_0) {
   }
 }
 
-// Otherwise a script whose variable is empty would force every holder, or wait for ever.
+// Otherwise a script whose variable is empty would release the lock of every holder, or wait for ever.
 TEST(usage, an_empty_value_is_not_taken_as_none) {
   const std::vector<words> lines{{"release", "job", "--force", "--hold"},
                                  {"run", "job", "--wait"},

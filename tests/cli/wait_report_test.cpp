@@ -1,4 +1,4 @@
-// Who waits says so, and for whom.
+// A command that waits for a lock says so, and who holds the lock.
 #include "cli/cli_test.hpp"
 
 #include <csignal>
@@ -11,7 +11,8 @@ using testing::Not;
 
 class wait_report_test : public cli_test {
  protected:
-  // Waits until the waiter stands in the queue for that long; the holder has held for longer.
+  // Lets that much time pass by the database's clock, which the holder's held_for shows. A waiter that is
+  // queued now has waited for at least as long then.
   void pass(std::chrono::milliseconds length) {
     auto session = store->open()->connect();
     const auto now = [&] { return session->show("job")->holders.at(0).held_for; };
@@ -77,7 +78,7 @@ TEST_P(wait_report_test, verbose_tells_grants_and_releases) {
   EXPECT_THAT(rowlock({"run", "job", "--", "true"}).err, Not(HasSubstr("acquired")));
 }
 
-// A signal ends the wait at once, whatever the report does.
+// A signal ends the wait at once, even while the wait is being reported.
 TEST_P(wait_report_test, a_signal_ends_the_wait_and_the_report) {
   auto holder = hold("job");
   auto waiter = wait_for("job", {"-v"});

@@ -41,7 +41,7 @@ TEST_P(watch_server_test, says_once_that_the_database_is_away_and_goes_on) {
   EXPECT_THAT(said, testing::SizeIs(testing::Le(3))) << "not a line for each look that fails";
   EXPECT_THAT(said, testing::Each(testing::StartsWith("rowlock: "))) << "a driver writes nothing by itself";
   ASSERT_EQ(rowlock_alone({"release", "--receipt", receipt}, environment).exit_code, 0);
-  // A look may come between the two steps of that release.
+  // `rowlock watch` may look between the two steps of that release.
   std::string line = watching->read_line();
   if (line.find("held by") != std::string::npos) line = watching->read_line();
   EXPECT_THAT(line, MatchesRegex("20[0-9T:-]+Z  job  free")) << "what has not changed is not shown again";

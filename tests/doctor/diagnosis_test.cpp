@@ -102,7 +102,7 @@ TEST(diagnosis_test, clocks_may_differ_by_what_the_question_took) {
   EXPECT_THAT(judge("-2500", "600"), IsEmpty());
 }
 
-// Servers of which none is here, by what they say of themselves.
+// The tests have no such servers. The facts are what such servers say of themselves.
 TEST(diagnosis_test, knows_the_clusters_that_crash_under_skip_locked) {
   if (!has("mysql")) GTEST_SKIP() << "left out of the build";
   const auto judge = [](const std::string& version, const std::string& comment) {
@@ -146,7 +146,7 @@ TEST(diagnosis_test, a_group_with_several_primaries_must_be_visible) {
 }
 
 struct verdict {
-  std::string dialect;  // empty: all of them
+  std::string dialect;  // empty: all dialects
   values good;
   values bad;  // what differs from good
   std::string found;
@@ -160,7 +160,8 @@ struct verdict {
   }
 };
 
-// Each check at least once. A check with a limit stands one step from it on either side.
+// Facts that make each check fire, and others that do not. For a check with a limit, these are the values on
+// both sides of the limit.
 std::vector<verdict> verdicts() {
   const auto own = std::to_string(required_schema_version());
   const auto earlier = std::to_string(required_schema_version() - 1);
@@ -201,7 +202,7 @@ std::vector<verdict> verdicts() {
        {{"is_superuser", "false"}, {"is_owner", "false"}},
        {{"is_owner", "true"}},
        "note strong-role"},
-      // Without rowlock's tables nothing can be said of their owner.
+      // Without rowlock's tables the fact is_owner is absent.
       {"postgres", {{"is_superuser", "true"}}, {{"is_owner", "false"}}, "note strong-role"},
       {"postgres", {{"strong_clients", ""}}, {{"strong_clients", "root"}}, "warning strong-clients"},
       {"postgres",
@@ -315,7 +316,8 @@ std::vector<verdict> verdicts() {
        "error binlog-not-synced"},
       {"mysql", {{"log_bin", "OFF"}}, {{"log_bin", "ON"}}, "unknown lossy-failover"},
       // The server checks the order of what it writes to its log. Without log_slave_updates a replica writes
-      // the emptied table there too, but nothing that it receives, so it goes on (seen on MariaDB 10.11).
+      // to its log that the table was emptied, but nothing of what it receives, so replication goes on (seen
+      // on MariaDB 10.11).
       {"mysql",
        {{"gtid_strict_mode", "ON"},
         {"has_followed", "true"},

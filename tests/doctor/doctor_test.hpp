@@ -15,7 +15,7 @@
 
 namespace rowlock::test {
 
-// "warning stale-slot", the worst first.
+// A text such as "warning stale-slot" for each finding, in their order.
 inline std::vector<std::string> codes_of(const std::vector<finding>& findings) {
   std::vector<std::string> codes;
   for (const auto& one : findings) codes.push_back(std::string{to_string(one.level)} + ' ' + one.code);

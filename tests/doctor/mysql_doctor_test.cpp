@@ -1,6 +1,6 @@
 #ifdef ROWLOCK_TEST_MYSQL
 
-// What is found on real servers of MariaDB.
+// What the doctor finds on real servers of MariaDB and MySQL.
 #include "doctor/doctor_test.hpp"
 #include "own_server.hpp"
 #include "support/mysql_connection.hpp"
@@ -32,7 +32,7 @@ class mysql_doctor_test : public testing::TestWithParam<std::string> {
     const auto colon = url.rfind(':');
     return url.substr(colon + 1, url.find('/', colon) - colon - 1);
   }
-  // Returns when the primary, to which `on_primary` is connected, sees it.
+  // Returns when the primary, to which `on_primary` is connected, sees the replica.
   static std::unique_ptr<own_server> make_replica_of(const std::string& primary,
                                                      mysql_connection& on_primary) {
     auto replica = make_own_mysql(GetParam(), {"--server-id=2"});
@@ -71,7 +71,7 @@ TEST_P(mysql_doctor_test, names_each_setting_that_breaks_a_promise) {
 }
 
 TEST_P(mysql_doctor_test, judges_a_sound_server_its_rights_and_its_load) {
-  // With a binary log, who may not see the replicas would be warned of them.
+  // With a binary log, a user who may not see the replicas would get a finding about them.
   const auto server = make_own_mysql(GetParam(), {"--skip-log-bin"});
   migrator{server->url()}.up();
   EXPECT_THAT(found(server->url()), ElementsAre("warning ignores-read-only", "note strong-role"));
@@ -158,7 +158,7 @@ TEST_P(mysql_doctor_test, names_the_triggers_of_our_tables_and_no_others) {
   EXPECT_EQ(triggers->found, "rowlock's tables have triggers: audit_a, audit_b");
 }
 
-// Of MySQL's replicas, which have other settings, tests/failover asks the doctor.
+// MySQL's replicas have other settings. The tests in tests/failover run the doctor on them.
 class mariadb_doctor_test : public mysql_doctor_test {};
 
 TEST_P(mariadb_doctor_test, sees_what_a_promotion_would_lose) {
@@ -183,7 +183,7 @@ TEST_P(mariadb_doctor_test, sees_a_marker_that_stops_a_restarted_replica) {
   EXPECT_THAT(found(primary->url()), ElementsAre("warning ignores-read-only", "note strong-role"))
       << "nobody follows it";
 
-  // It has followed a server, as a replica and one that was promoted have.
+  // Now this server counts as one that has followed another, as a replica or a promoted replica has.
   side.run("SET GLOBAL gtid_slave_pos = @@GLOBAL.gtid_binlog_pos");
   const auto findings = diagnose(primary->url());
   EXPECT_THAT(codes_of(findings),

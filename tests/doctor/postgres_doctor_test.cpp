@@ -1,6 +1,6 @@
 #ifdef ROWLOCK_TEST_POSTGRES
 
-// What is found on real servers of PostgreSQL.
+// What the doctor finds on real servers of PostgreSQL.
 #include "doctor/doctor_test.hpp"
 #include "store/postgres_server.hpp"
 #include "store/raw_postgres.hpp"
@@ -116,7 +116,7 @@ TEST_F(postgres_doctor_test, sees_a_standby_and_what_its_promotion_would_lose) {
   side_->run("SELECT pg_reload_conf()");
   while (facts().number("lossy_standbys") != 0) std::this_thread::yield();
   EXPECT_THAT(found(), Not(Contains(HasSubstr("lossy-failover"))));
-  // Without the standby no commit would end.
+  // The standby ends with this test, and then no commit would end.
   set("synchronous_standby_names", "");
 }
 

@@ -1,6 +1,6 @@
 #ifdef ROWLOCK_TEST_SQLITE
 
-// What is found about real SQLite files.
+// What the doctor finds about real SQLite files.
 #include "doctor/doctor_test.hpp"
 #include "support/stores.hpp"
 #include "support/temporary_folder.hpp"
@@ -46,7 +46,7 @@ class sqlite_doctor_test : public testing::Test {
   void SetUp() override {
     if (selected_of({"sqlite"}).empty()) GTEST_SKIP() << "left out with --stores";
   }
-  // Without what depends on the machine: where its temporary files are.
+  // Leaves out the finding that depends on where the machine has its temporary files.
   codes found() const {
     auto all = codes_of(diagnose("sqlite:" + path));
     std::erase(all, "warning file-in-memory");
@@ -111,7 +111,7 @@ TEST_F(sqlite_doctor_test, sees_a_process_whose_side_file_was_deleted) {
   }
 }
 
-// As a container does into which one file is mounted.
+// A container into which a single file is mounted has such a mount point.
 TEST_F(sqlite_doctor_test, sees_a_file_that_is_a_mount_point) {
   migrator{"sqlite:" + path}.up();
   const std::string mounted = folder.path() / "mounted.db";

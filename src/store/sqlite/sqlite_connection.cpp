@@ -37,7 +37,7 @@ void sqlite_connection::open(missing_file missing, bool read_only) {
   flags |= read_only ? SQLITE_OPEN_READONLY : SQLITE_OPEN_READWRITE;
   if (missing == missing_file::create && !read_only) flags |= SQLITE_OPEN_CREATE;
   open_as(path_, flags);
-  // If a file may not be written, SQLite opens it for reading only, and reports that only here.
+  // If a file may not be written, SQLite opens it for reading only, and says so only if asked.
   if (!read_only && sqlite3_db_readonly(database_, "main") == 1) fail(SQLITE_READONLY);
   // The first read finds out whether the file is a database.
   const int code = sqlite3_exec(database_, "SELECT count(*) FROM sqlite_master", nullptr, nullptr, nullptr);
@@ -83,7 +83,7 @@ void sqlite_connection::execute_script(const std::string& sql) {
 
 void sqlite_connection::set_durability(durability how) {
   if (how == durability_) return;
-  // Not prepared: SQLite runs this pragma while it compiles it.
+  // Not a prepared statement, because SQLite runs this pragma while it compiles it.
   execute(how == durability::durable ? "PRAGMA synchronous = FULL" : "PRAGMA synchronous = NORMAL");
   durability_ = how;
 }
@@ -108,7 +108,8 @@ void sqlite_connection::use_wal() {
   const auto turn_on = [&] {
     return sqlite3_exec(database_, "PRAGMA journal_mode = WAL", read, &mode, nullptr);
   };
-  // If two connections turn it on at once, SQLite refuses one of them immediately, without calling on_busy().
+  // If two connections turn on the log at once, SQLite refuses one of them immediately, without calling
+  // on_busy().
   const auto since = std::chrono::steady_clock::now();
   int code = turn_on();
   for (int attempts = 0; (code & 0xff) == SQLITE_BUSY && wait_for_lock(attempts, since); ++attempts) {
@@ -127,7 +128,7 @@ sqlite3_stmt* sqlite_connection::prepare(std::string_view name) {
   const auto found = statements_.find(name);
   if (found != statements_.end()) return found->second;
   const std::string& sql = (*catalog_)[name];
-  // Its place comes first: without one nobody would finalize the statement.
+  // The map's entry is made first: if memory for it ran out later, nobody would finalize the statement.
   const auto place = statements_.emplace(name, nullptr).first;
   const int code = sqlite3_prepare_v3(database_, sql.c_str(), static_cast<int>(sql.size()) + 1,
                                       SQLITE_PREPARE_PERSISTENT, &place->second, nullptr);
@@ -156,7 +157,7 @@ void sqlite_connection::throw_if_written() const {
 }
 
 void sqlite_connection::fail(int code, bool outcome_unknown) {
-  // An interrupted wait for the lock ends as busy.
+  // SQLite reports an interrupted wait for the lock as SQLITE_BUSY.
   if (interrupted_) code = SQLITE_INTERRUPT;
   const char* said = database_ != nullptr && sqlite3_extended_errcode(database_) == code
                          ? sqlite3_errmsg(database_)
@@ -173,7 +174,6 @@ int sqlite_connection::on_busy(void* connection, int attempts) {
 bool sqlite_connection::wait_for_lock(int attempts, std::chrono::steady_clock::time_point since) const {
   if (interrupted_ || std::chrono::steady_clock::now() - since >= wait_limit_) return false;
   // Nothing reports when the lock is free. A durable commit takes a tenth of a millisecond to a few milliseconds.
-  // milliseconds.
   std::this_thread::sleep_for(std::min<std::chrono::microseconds>(100us + attempts * 50us, 1ms));
   return true;
 }

@@ -68,7 +68,7 @@ server_facts read_sqlite_facts(const std::string& url_or_path, const store_optio
   const auto lost_by = processes_without_side_files(path);
   facts.set("without_side_files", fmt::format("{}", fmt::join(lost_by, ", ")));
   if (names.links > 1 || names.is_mount_point || !lost_by.empty())
-    return facts;  // to open it may do more harm
+    return facts;  // opening the file may do more harm
   const auto log = std::filesystem::file_size(real + "-wal", missing_or_hidden);
   facts.set("log_bytes", missing_or_hidden ? 0 : static_cast<std::int64_t>(log));
   const auto catalog = std::make_shared<const sql_catalog>(embedded::sqlite_queries(), options.prefix);

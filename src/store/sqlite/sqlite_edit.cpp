@@ -8,7 +8,8 @@
 namespace rowlock::store {
 namespace {
 
-// How long an edit waits for another transaction, at most twice; then the edit is retried.
+// How long an edit waits for a transaction that keeps the write lock, at most twice. Then the client retries
+// the edit.
 constexpr std::chrono::milliseconds wait_limit_of_an_edit{25};
 
 // Runs each row of a change as a statement of its own.
@@ -54,7 +55,8 @@ void sqlite_session::create(std::span<const model::lock_definition> locks) {
 std::vector<edit_result> sqlite_session::edit_together(std::span<const edit_request> requests,
                                                        const joint_decision& decide) {
   edit_reader found{requests};
-  // Always durable: SQLite must know before the transaction begins, and only its end tells what is granted.
+  // The commit is always durable: SQLite must know that before the transaction begins, and only the decision
+  // tells whether something is granted.
   writing transaction{*this, durability::durable, wait_limit_of_an_edit};
   if (!transaction) {
     std::fill(found.results.begin(), found.results.end(), edit_result::skipped);

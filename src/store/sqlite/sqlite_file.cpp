@@ -62,13 +62,13 @@ void check_folder(const std::string& folder, bool read_only) {
                 fmt::format("the folder {} cannot be found: {}; create it, or correct the path in the URL",
                             folder, std::strerror(errno)));
   }
-  // As the effective user, like open().
+  // Asks for the effective user, as open() does.
   if (::faccessat(AT_FDCWD, folder.c_str(), read_only ? X_OK : W_OK | X_OK, AT_EACCESS) != 0) {
     refuse_access("the folder", folder, errno, read_only);
   }
 }
 
-// Why two names are refused, and what to do.
+// Refuses a file that has several names or is a mount point. The error says why, and what to do.
 void check_names(const std::string& path) {
   const sqlite_names names{path};
   if (names.links > 1) {
@@ -89,9 +89,9 @@ void check_names(const std::string& path) {
   }
 }
 
-// Calls `use` with each descriptor that stands in that folder of /proc and with the path of its file. Does nothing if
-// this user may not read it. Not with std::filesystem: libstdc++'s directory_iterator ends the program if memory runs
-// out.
+// Calls `use` with each descriptor of a process, as a path below `process`, its folder of /proc, and with the
+// path of the file that the descriptor leads to. Does nothing if this user may not read the folder. This does
+// not use std::filesystem, because libstdc++'s directory_iterator ends the program if memory runs out.
 void for_each_descriptor(const fs::path& process,
                          const std::function<void(const fs::path&, const std::string&)>& use) {
   const auto close = [](DIR* folder) { ::closedir(folder); };
@@ -106,8 +106,10 @@ void for_each_descriptor(const fs::path& process,
   }
 }
 
-// The name of a side file that was deleted although the process of that folder of /proc has it open beside this database.
-// Empty: there is none. What belongs to an earlier file of that name, which was deleted too, does no harm.
+// The name of a side file of this database that was deleted although a process has it and the database open.
+// Empty: there is none. `process` is the folder of the process in /proc. If the process also has an earlier
+// database of the same name open, which was deleted too, the side file is taken for that one's and does no
+// harm.
 std::string deleted_side_file(const fs::path& process, const std::string& database) {
   std::string deleted;
   bool has_database = false;
@@ -126,8 +128,9 @@ std::string deleted_side_file(const fs::path& process, const std::string& databa
   return has_database && !has_earlier ? deleted : std::string{};
 }
 
-// All connections of a process to a file share its -shm file. So a new one would combine a deleted -shm file with a new
-// -wal file, or the reverse, and read nonsense.
+// Refuses a new connection while this process has a deleted side file open. All connections of a process to a
+// file share its -shm file, so the new one would combine a deleted -shm file with a new -wal file, or the
+// reverse, and read nonsense.
 void check_side_files(const std::string& path) {
   std::error_code missing;
   const auto deleted = deleted_side_file("/proc/self", fs::canonical(path, missing).string());
@@ -255,7 +258,7 @@ void sqlite_file::watch_side_files(const std::string& log) {
       fmt::format("the -wal or -shm file of {} was replaced while it was opened; rowlock reconnects", path_));
 }
 
-// Whether this process has it open; true if /proc does not say.
+// Whether this process has the side file open; true if /proc does not say.
 bool sqlite_file::is_open(const side_file& file) const {
   const auto name = fs::path{file.path}.filename();
   bool knows = false;

@@ -31,7 +31,8 @@ void sqlite_migration_session::write(const std::string& statement, sql_values va
   connection_->query(statement, values).run();
 }
 
-// The file's write lock excludes other migrators, and clients: they see all of the migrations or none.
+// The file's write lock excludes other migrators and all clients. So clients see all of the migrations or
+// none.
 void sqlite_migration_session::exclusively(const std::function<void()>& work) {
   open();
   connection_->use_wal();

@@ -27,7 +27,7 @@ class sqlite_migration_session final : public sql_migration_session {
   void run(const std::string& what, const std::string& sql,
            const std::function<void()>& write_ledger) override;
   const std::string& prefix() const override { return prefix_; }
-  // In a transaction, or in a savepoint of the one that exclusively() began.
+  // Runs work in a transaction, or in a savepoint of the transaction that exclusively() has begun.
   void atomically(const std::function<void()>& work);
 
   std::string path_;

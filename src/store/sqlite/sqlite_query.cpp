@@ -9,7 +9,7 @@ sqlite_query::~sqlite_query() {
 }
 
 void sqlite_query::bind(std::string_view value) {
-  // SQLite copies it, because the text of an id is a temporary. It is small.
+  // SQLite copies the value, because the text of an id is a temporary. The copy is small.
   const int code =
       sqlite3_bind_text64(statement_, ++bound_, value.data(), value.size(), SQLITE_TRANSIENT, SQLITE_UTF8);
   if (code != SQLITE_OK) connection_.fail(code);

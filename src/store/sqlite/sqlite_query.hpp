@@ -18,7 +18,8 @@ namespace rowlock::store {
 
 class sqlite_connection;
 
-// Bound when it is made, reset when it ends. Only one at a time may run a statement.
+// The constructor binds the values, and the destructor resets the statement. Only one run of a statement may
+// exist at a time.
 class sqlite_query final : public rows {
  public:
   template <class... Values>
@@ -30,10 +31,10 @@ class sqlite_query final : public rows {
   sqlite_query(const sqlite_query&) = delete;
   sqlite_query& operator=(const sqlite_query&) = delete;
 
-  // Throws what sqlite_error says.
+  // Throws as sqlite_error() maps SQLite's codes.
   bool next() override;
-  // Runs the statement to its end; returns how many rows it changed. Not for statements that never change
-  // rows: for these SQLite returns the number of the statement before.
+  // Runs the statement to its end, and returns how many rows it changed. Not for statements that never change
+  // rows: after these SQLite returns the number of the statement before.
   std::int64_t run();
 
   // Listings give time spans in microseconds.

@@ -16,13 +16,14 @@ namespace {
 
 using namespace std::chrono_literals;
 
-// How long a request, which is soon retried, and a new lease wait for another transaction, at most twice.
+// How long a request, which the client soon retries, and a new lease wait for a transaction that keeps the
+// write lock, at most twice.
 constexpr auto wait_limit_of_a_request = 25ms;
 constexpr auto wait_limit_of_a_lease = 200ms;
 
 }  // namespace
 
-// This machine's clock is the database's. SQLite itself shows only its milliseconds.
+// This machine's clock is the database's. SQLite itself shows only milliseconds of it.
 token sqlite_session::clock_token() {
   const auto start = std::chrono::sys_days{std::chrono::year{2026} / 1 / 1};
   return model::clock_token(
@@ -36,7 +37,7 @@ sqlite_session::sqlite_session(const std::string& path, std::shared_ptr<const sq
                   options.read_only},
       file_{path},
       watch_{path, sqlite3_filename_wal(sqlite3_db_filename(connection_.handle(), "main"))} {
-  // The file may have been replaced before its identity was read.
+  // The file may have been replaced after the connection opened it, and before file_ read its identity.
   int moved = 0;
   sqlite3_file_control(connection_.handle(), "main", SQLITE_FCNTL_HAS_MOVED, &moved);
   if (moved != 0)
@@ -45,14 +46,14 @@ sqlite_session::sqlite_session(const std::string& path, std::shared_ptr<const sq
                        url_option());
   if (!options.read_only) connection_.use_wal();
   seen_version_ = data_version();
-  // Only now are they open for certain. A reader may have none.
+  // Only now has the connection certainly opened its side files. A session that only reads may have none.
   if (!options.read_only) {
     file_.watch_side_files(sqlite3_filename_wal(sqlite3_db_filename(connection_.handle(), "main")));
   }
 }
 
-// The last connection to a file writes the log into it when it closes. A log that was deleted may be older than what
-// others have written to the file since.
+// The last connection to a file writes the log into the file when it closes. A log that was deleted must not
+// be written: it may be older than what others have written to the file since.
 sqlite_session::~sqlite_session() {
   if (file_.flaw() == nullptr) return;
   sqlite3_db_config(connection_.handle(), SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 1, nullptr);
@@ -65,7 +66,8 @@ void sqlite_session::check_file(bool outcome_unknown) const {
               {}, outcome_unknown);
 }
 
-// Under the write lock. The log before an empty one may have been deleted, with the latest tokens in it.
+// Requires the write lock. If the log is empty, an earlier log may have been deleted, with the latest tokens
+// in it.
 void sqlite_session::begin_write() {
   check_file(false);
   if (file_.has_empty_log()) connection_.query("raise_floor", clock_token()).run();
@@ -138,8 +140,8 @@ database_state sqlite_session::read_database_state() {
 }
 
 // SQLite has no table that a crash empties, and needs none. A crash of the host may lose asynchronous
-// commits, but every client that got their answers was on that host. So the marker is written once. A file
-// that was restored or copied has another identity.
+// commits, but every client that was told of them was on that host, too. So the marker is written once. A
+// file that was restored or copied has another identity.
 database_state sqlite_session::record_database_state() {
   const auto settled = [](const database_state& now) {
     return !now.marker.empty() && now.identity == now.recorded_identity;
@@ -227,7 +229,7 @@ std::vector<hold_status> sqlite_session::find(std::span<const hold_query> holds)
   std::vector<hold_status> result;
   result.reserve(holds.size());
   sqlite_transaction snapshot{connection_};
-  std::set<std::string_view> known;  // the names whose first lease in the way was read
+  std::set<std::string_view> known;  // the names for which takeover_in was read
   for (const auto& wanted : holds) {
     auto& status = result.emplace_back();
     status.hold = wanted.hold;
@@ -236,7 +238,7 @@ std::vector<hold_status> sqlite_session::find(std::span<const hold_query> holds)
     if (status.takeover_in) known.insert(wanted.name);
   }
   share_takeovers(holds, result);
-  check_file(false);  // "held" counts as a grant
+  check_file(false);  // a client takes the answer "held" for a grant
   return result;
 }
 

@@ -68,14 +68,15 @@ class sqlite_session final : public sql_session {
   std::int64_t write(const std::string& statement, sql_values values, durability how) override;
   std::int64_t write_recording(const std::string& statement, sql_values values) override;
 
-  // Holds the write lock while the file is still the one at its path. finish() commits and checks that again,
-  // because nobody else would see a grant in a file that has been replaced.
+  // A transaction that has the write lock. The constructor throws error(unreachable) if the file at the path
+  // is not the one that the session has open. finish() commits and checks that again, because nobody else
+  // would see a grant in a file that has been replaced.
   class writing {
    public:
     // Throws error(contention) if the lock was not free within the statement timeout.
     writing(sqlite_session& session, durability how);
     // Gives up, and is then false, if the lock was not free and nobody has committed for `wait_limit`, which
-    // means that one transaction keeps it.
+    // means that one transaction keeps the lock; at the latest after the statement timeout.
     writing(sqlite_session& session, durability how, std::chrono::milliseconds wait_limit);
     explicit operator bool() const noexcept { return transaction_.has_value(); }
     void finish();
@@ -96,7 +97,7 @@ class sqlite_session final : public sql_session {
   bool release_exclusive(const release_item& request);
   bool release_shared(const release_item& request);
   std::int64_t data_version();
-  // first_look: how long after a write the file is first looked at.
+  // first_look: how long after a write the session first looks for a commit.
   bool wait_and_measure(std::chrono::nanoseconds timeout, std::chrono::nanoseconds first_look);
   bool wait_for_commit(std::chrono::nanoseconds timeout, std::chrono::nanoseconds first_look);
 
@@ -109,7 +110,8 @@ class sqlite_session final : public sql_session {
   // since the last report.
   std::chrono::nanoseconds left_at_processor_time_{0};
   std::chrono::nanoseconds spent_on_report_{0};
-  // Kept from one wait() to the next: a write that was noticed before the last one returned may become visible later.
+  // After which time wait() looks for a commit although no write is noticed. It is kept from one wait() to
+  // the next, because a write that one wait() has noticed may become visible only during the next.
   std::chrono::nanoseconds next_look_{std::chrono::hours{1}};
 };
 

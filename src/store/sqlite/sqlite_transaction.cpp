@@ -22,7 +22,8 @@ sqlite_transaction::~sqlite_transaction() {
 void sqlite_transaction::commit() {
   connection_.throw_if_interrupted();
   const int code = sqlite3_exec(connection_.handle(), "COMMIT", nullptr, nullptr, nullptr);
-  // Its frames may have reached the disk, though nobody sees them until a crash.
+  // If a COMMIT fails, its frames may be in the log on disk, though nobody sees them until the log is read
+  // after a crash.
   if (code != SQLITE_OK) connection_.fail(code, (code & 0xFF) != SQLITE_BUSY);
 }
 

@@ -1,4 +1,4 @@
-// Waits for a commit of another connection, only by reading.
+// Waits for a commit of another connection. The waiter only reads the file.
 #include "store/sqlite/sqlite_session.hpp"
 
 #include <time.h>
@@ -16,15 +16,17 @@ using clock = std::chrono::steady_clock;
 constexpr auto between_reports = 1ms;
 constexpr auto between_costly_reports = 100ms;
 constexpr int share_of_core = 20;
-// A commit is visible only after it is on disk. That is later than the write that was noticed, and nothing
-// more is written then. So after a write the file is polled at growing intervals for half a minute: a busy
-// disk may take seconds. A commit that took the disk some time is found within half of that time.
+// A commit is visible only after it is on disk. That is later than the write that was noticed, and no further
+// write announces it. So after a write the file is polled for half a minute, because a busy disk may take
+// seconds. Each interval is half as long again as the one before, so a commit for which the disk took some
+// time is found with a further delay of half that time at most.
 constexpr auto first_look_for_waiters = 200us;
 // A client that only holds something hears of every other client's renewals, and hardly ever of what concerns it.
 constexpr auto first_look_for_holders = 500ms;
 constexpr auto last_look = 10s;
-// If writes are not noticed: on a network's file system, and when the user has no inotify instance left, of which Linux
-// gives 128 by default (fs.inotify.max_user_instances). A read of data_version shows whether there was a commit.
+// How often data_version is read, which shows whether there was a commit, if writes are not noticed. They are
+// not on a network's file system, and when the user has no inotify instance left, of which Linux gives 128 by
+// default (fs.inotify.max_user_instances).
 constexpr auto look_without_watch = 50ms;
 
 std::chrono::nanoseconds processor_time() {
@@ -41,7 +43,7 @@ std::int64_t sqlite_session::data_version() {
   return query.integer(0);
 }
 
-// The file itself notifies every client.
+// Watching the file is enough, because each commit changes it.
 void sqlite_session::listen(lease_id) {
   watch_.start();
 }
@@ -57,7 +59,7 @@ bool sqlite_session::wait_holding(std::chrono::nanoseconds timeout) {
 }
 
 bool sqlite_session::wait_and_measure(std::chrono::nanoseconds timeout, std::chrono::nanoseconds first_look) {
-  // The time inside wait() does not count as the caller's reaction.
+  // Only the time outside of wait() counts as the caller's reaction.
   spent_on_report_ += processor_time() - left_at_processor_time_;
   const bool heard = wait_for_commit(timeout, first_look);
   if (heard) spent_on_report_ = 0ns;
@@ -65,7 +67,8 @@ bool sqlite_session::wait_and_measure(std::chrono::nanoseconds timeout, std::chr
   return heard;
 }
 
-// Whoever writes wakes all who watch, so each client that watches for nothing would make the others' writes dearer.
+// Each write wakes every client that watches the file. So a client that watched without need would make the
+// writes of others more expensive.
 bool sqlite_session::wait_idle(std::chrono::nanoseconds timeout) {
   connection_.throw_if_interrupted();
   watch_.stop();
@@ -103,7 +106,7 @@ bool sqlite_session::wait_for_commit(std::chrono::nanoseconds timeout, std::chro
     } else if (next_look_ <= last_look) {
       next_look_ = next_look_ * 3 / 2;
     }
-    // One more look, then it returns.
+    // The loop looks once more, and then returns.
     if (event == sqlite_watch::event::woken) deadline = now;
   }
 }

@@ -36,11 +36,12 @@ sqlite_watch::sqlite_watch(std::string database, std::string log)
     : database_{std::move(database)}, log_{std::move(log)} {}
 
 void sqlite_watch::start() {
-  // Not in the constructor: a user has 128 inotify instances by default, and most sessions never wait.
+  // The constructor does not do this: a user has 128 inotify instances by default, and most sessions never
+  // wait.
   if (std::exchange(started_, true) || on_network(database_)) return;
   inotify_ = owned_fd{::inotify_init1(IN_CLOEXEC | IN_NONBLOCK)};
   if (!listens()) return;
-  // Two folders if the path is a link: SQLite keeps the log beside the file that the link leads to.
+  // These are two folders if the path is a link: SQLite keeps the log beside the file that the link leads to.
   for (const auto& path : {database_, log_}) {
     const auto folder = std::filesystem::path{path}.parent_path();
     if (::inotify_add_watch(inotify_.get(), folder.c_str(),
@@ -83,7 +84,7 @@ sqlite_watch::event sqlite_watch::wait_for(bool writes, clock::time_point deadli
   }
 }
 
-// Whether one of the waiting events concerns this database.
+// Reads all pending events of inotify. Returns whether one of them concerns this database.
 bool sqlite_watch::drain() {
   alignas(inotify_event) std::array<char, 8192> buffer;
   const std::string database = name_of(database_);
@@ -101,7 +102,8 @@ bool sqlite_watch::drain() {
       } else if (happened->len > 0) {
         const bool log_changed = log == happened->name;
         if (log_changed) watch_log();
-        // Whoever deletes the -shm file separates this process from those that come later.
+        // If the -shm file is deleted, this process and those that open the database later do not see each
+        // other.
         concerned = concerned || log_changed || database == happened->name || shared_memory == happened->name;
       }
     }
