@@ -5,7 +5,7 @@ namespace rowlock::store {
 
 namespace {
 
-// Whether a statement with SKIP LOCKED can crash a server with Galera's patch, in a version that is known for it.
+// Whether this version of a server with Galera's patch is known to crash under SKIP LOCKED (PXC-5099).
 bool crashes_under_skip_locked(const server_facts& of) {
   const auto& version = of["version"];
   if (version.find("MariaDB") != std::string::npos) return false;
@@ -16,7 +16,7 @@ bool crashes_under_skip_locked(const server_facts& of) {
   return number < mended_in_8_0 || (number >= 8'01'00 && number < mended_in_8_4);
 }
 
-// Percona's notes of this series do not say in which version it is mended.
+// Whether the version may crash: Percona's notes of the 8.4 series do not say which one mends the crash.
 bool may_crash_under_skip_locked(const server_facts& of) {
   return of["version_comment"].find("Percona") != std::string::npos &&
          mysql_version_number(of["version"]) >= 8'04'10;
@@ -29,7 +29,7 @@ std::span<const check> mysql_checks() {
   static const auto is_galera = fact("wsrep_on").is("ON");
   static const auto has_several_primaries = fact("group_replication_single_primary_mode").is("OFF") &&
                                             fact("group_replication_group_name").is_not("");
-  // As far as this server shows: that replicas follow it now, or that it has followed a server itself.
+  // Whether this server shows that replicas follow it now, or that it has followed another server.
   static const auto is_replicated = fact("replicas").is_at_least(1) || fact("has_followed").is("true");
   static const auto marker_is_in_memory = fact("marker_engine").is("MEMORY");
   static constexpr std::string_view marker_into_innodb =

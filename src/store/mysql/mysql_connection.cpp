@@ -20,7 +20,8 @@ namespace rowlock::store {
 
 namespace {
 
-// Detects that a host has vanished. A Unix socket takes none of these options, and needs none.
+// Makes the kernel detect that the server's host has vanished. A Unix socket does not need that, and the
+// options have no effect on it.
 void keep_alive(int socket, std::chrono::milliseconds limit) {
   const auto set = [&](int level, int option, int value) {
     ::setsockopt(socket, level, option, &value, sizeof value);
@@ -36,8 +37,8 @@ bool is_name_char(char c) {
   return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_';
 }
 
-// Calls change(at, length) for each :name in the text. It may change the text there, and returns the position
-// at which to continue.
+// Calls change(at, length) for each :name in the text. `change` may change the text there, and returns the
+// position at which to continue.
 template <class Change>
 void at_each_use(std::string& sql, const std::string& name, Change change) {
   const auto word = ":" + name;
@@ -47,7 +48,8 @@ void at_each_use(std::string& sql, const std::string& name, Change change) {
   }
 }
 
-// Several statements of one block may have values of the same name: :name becomes :name_7.
+// Statements that are sent together may have values of the same name, so their names get the statement's
+// number: :name becomes :name_7.
 std::string with_numbered_names(std::string sql, mysql_values& values, std::size_t number) {
   const auto suffix = fmt::format("_{}", number);
   for (auto& given : values) {
@@ -72,7 +74,8 @@ std::string with_literals(std::string sql, const mysql_values& values) {
   return sql;
 }
 
-// The server's own form of a statement: a question mark for each :name. `uses` receives the names in their order.
+// Rewrites a statement as the server's PREPARE takes it, with a question mark for each :name. `uses` receives
+// each :name, in order.
 std::string with_question_marks(std::string_view sql, std::vector<std::string>& uses) {
   std::string result;
   for (std::size_t at = 0; at < sql.size();) {
@@ -101,15 +104,15 @@ std::string quoted_text(std::string_view text) {
 
 struct mysql_connection::driver {
   soci::session session;
-  std::uint64_t affected_rows = 0;  // by the last statement of what was sent
+  std::uint64_t affected_rows = 0;  // those of the last statement that was sent
 
-  // The client libraries leave their socket open in a program that this process executes, which could then use the
-  // session, and would keep it open when this process has ended.
+  // The client libraries leave their socket open in a program that this process executes. Such a program
+  // could use the session, and would keep it open after this process has ended.
   explicit driver(const std::string& connect_string) : session{soci::mysql, connect_string} {
     ::fcntl(socket(), F_SETFD, FD_CLOEXEC);
   }
 
-  // init_connect may have changed the database.
+  // Selects the URL's database again: init_connect may have selected another one.
   void use(const std::string& database) {
     if (mysql_select_db(connection(), database.c_str()) != 0) fail();
   }
@@ -117,8 +120,8 @@ struct mysql_connection::driver {
   MYSQL* connection() { return static_cast<soci::mysql_session_backend*>(session.get_backend())->conn_; }
   int socket() { return static_cast<int>(connection()->net.fd); }
 
-  // SOCI reads the result of a script's first statement. Reads the others, and returns the rows of the last statement
-  // that has any.
+  // SOCI has read only the result of a script's first statement, `rows`. Reads the results of the others, and
+  // returns the rows of the last statement that has any.
   mysql_rows read_to_the_end(mysql_rows rows) {
     affected_rows = mysql_affected_rows(connection());
     int next = -1;
@@ -156,7 +159,7 @@ mysql_connection::mysql_connection(const mysql_endpoint& endpoint, const sql_cat
     const auto problem = mysql_connect_error(cause, endpoint, place);
     throw error(problem.kind(), endpoint.scrub(problem.what()), problem.database_code());
   }
-  // By which another thread can interrupt the connection.
+  // Another thread interrupts the connection through this descriptor.
   socket_ = made_fd(::fcntl(driver_->socket(), F_DUPFD_CLOEXEC, 3), "a second descriptor for the connection");
   keep_alive(socket_.get(), read_timeout.count() > 0 ? read_timeout : std::chrono::seconds{30});
 }
@@ -228,8 +231,9 @@ std::int64_t mysql_connection::write(const std::string& statement, const mysql_v
   return matched_;
 }
 
-// MariaDB parses a prepared statement once, and takes expressions as its values, which MySQL does not. A script becomes a
-// block there: without that, the server spent a third of a hand-over's time on parsing.
+// Prepares a statement of the catalog on MariaDB, once, and returns the EXECUTE that runs it. MariaDB parses
+// a prepared statement once, and takes expressions as its values, which MySQL does not. A script is prepared
+// as one block: without that, the server spent a third of a hand-over's time on parsing.
 const std::string& mysql_connection::prepared(const std::string& name, form as) {
   if (const auto known = prepared_.find(name); known != prepared_.end()) return known->second;
   std::vector<std::string> uses;
@@ -331,7 +335,8 @@ void mysql_connection::check_usable(std::string_view doing) const {
 }
 
 void mysql_connection::fail(const std::exception& cause, std::string_view doing) {
-  // After an answer that was not read to its end the connection is out of step. It breaks before anything needs memory.
+  // An error without a number comes in the middle of an answer, so the connection may be out of step with the
+  // server. The connection is broken first, before anything needs memory.
   if (mysql_error_number(cause) == 0) break_connection();
   const auto problem = mysql_error(cause, doing, catalog_);
   if (problem.code() == errc::unreachable) break_connection();

@@ -1,5 +1,5 @@
 // One connection through SOCI: statements by name, errors as rowlock::error, and a way to break it from
-// another thread. SOCI's headers are included only by its source.
+// another thread. No header includes SOCI's headers.
 #pragma once
 
 #include "store/mysql/mysql_endpoint.hpp"
@@ -71,37 +71,41 @@ class mysql_connection {
   mysql_connection(const mysql_connection&) = delete;
   mysql_connection& operator=(const mysql_connection&) = delete;
 
-  // The rows of a statement. A script is several statements in one round trip: the rows are those of its last statement,
-  // and a statement that fails ends it.
+  // Runs a statement of the catalog, and returns its rows. The statement may be a script, which is several
+  // statements in one round trip: then the rows are those of the last one that returns any, and a statement
+  // that fails ends the script.
   mysql_rows read(const std::string& statement, const mysql_values& values = {});
-  // How many rows a statement matched; INSERT ... ON DUPLICATE KEY UPDATE counts differently.
+  // As read(), but returns how many rows the statement matched. Not for INSERT ... ON DUPLICATE KEY UPDATE,
+  // which counts differently.
   std::int64_t write(const std::string& statement, const mysql_values& values = {});
-  // MariaDB: as write, for a statement that is sent often: the server parses it once.
+  // As write(), on MariaDB alone, for a statement that is sent often: the server parses it once.
   std::int64_t write_prepared(const std::string& statement, const mysql_values& values);
-  // As read, for a script that begins and ends a transaction. If it fails, nothing has changed. If that is because a row
-  // or a gap is locked (error 1205), it returns no rows.
+  // As read(), for a script that begins and commits a transaction. If the script fails, the transaction is
+  // rolled back. If a row or a gap is locked (error 1205), returns no rows and throws nothing.
   mysql_rows read_transaction(const std::string& script, const mysql_values& values);
-  // As read_transaction, for a script that is sent often and has no mysql_literals but texts: MariaDB parses it once.
+  // As read_transaction(), for a script that is sent often: MariaDB parses it once. A value that is
+  // mysql_literals must be a single one, as mysql_text() makes it, not a list.
   mysql_rows read_prepared(const std::string& script, const mysql_values& values);
-  // The same for a script behind `begin`, another one that begins the transaction. Empty: `begin` waited for its row for as
-  // long as it may, and nothing has changed.
+  // As above, with the script `begin`, which begins the transaction, in front of `script`. Returns nullopt if
+  // `begin` has waited for its row for as long as it may; then nothing has changed.
   std::optional<mysql_rows> read_prepared(const std::string& begin, const std::string& script,
                                           const mysql_values& values);
-  // What the last write set with LAST_INSERT_ID(expression). Meaningless if it matched no row, and 0 if its table has a
-  // trigger.
+  // The value that the last write set with LAST_INSERT_ID(expression). It is meaningless if that write
+  // matched no row, and 0 if the table has a trigger.
   std::int64_t last_insert_id();
 
-  // never: the server does not wait for a locked row, but reports error 1205 at once. MySQL cannot do that, and waits for
-  // a second.
+  // never: the server does not wait for a locked row, but reports error 1205 at once. MySQL cannot do that,
+  // and waits for a second.
   enum class waiting : std::uint8_t { as_set, never };
-  // Several statements of the catalog in order, in one round trip. `before` and `after` name statements around them for
-  // which `how` does not count; either may be empty. Returns the rows of the last statement that returns any.
+  // Sends several statements of the catalog, in order, in one round trip: first the one that `before` names,
+  // last the one that `after` names. Both names may be empty; `how` does not apply to these two. Returns the
+  // rows of the last statement that returns any.
   mysql_rows send(std::string_view doing, std::string_view before,
                   std::span<const mysql_statement> statements, std::string_view after = {},
                   waiting how = waiting::as_set);
-  // How many rows the last statement matched that was sent.
+  // How many rows the last statement that was sent has matched.
   std::int64_t matched() const noexcept { return matched_; }
-  // SQL that is not in the catalog.
+  // Runs SQL that is not in the catalog.
   void execute(std::string_view doing, const std::string& sql);
 
   // For a transaction that is still open, or may be. Never throws.
@@ -110,12 +114,14 @@ class mysql_connection {
   void set_mariadb() noexcept { is_mariadb_ = true; }
   bool is_mariadb() const noexcept { return is_mariadb_; }
 
-  // Whether something answers in the server's place that numbers no connections, as MySQL Router.
+  // Whether something that gives connections no numbers answers in the server's place, as MySQL Router does.
   bool is_behind_router() const noexcept;
-  // Through a Unix socket: the process that listens there, 0 if it is in another container. Empty otherwise.
+  // The process that listens on this connection's Unix socket; 0 if that is in another container. Empty if
+  // the connection uses no Unix socket.
   std::optional<std::int64_t> local_server() const;
 
-  // Any thread, while this object lives. The running statement fails as unreachable, and so do all that follow.
+  // Any thread may call this while the object lives. The running statement fails as unreachable, and so do
+  // all that follow.
   void interrupt() noexcept;
 
  private:
@@ -133,10 +139,10 @@ class mysql_connection {
 
   const mysql_endpoint& endpoint_;
   const sql_catalog& catalog_;
-  std::map<std::string, std::string> prepared_;  // how a statement of the catalog is executed
+  std::map<std::string, std::string> prepared_;  // by a statement's name: the EXECUTE that runs it
   std::unique_ptr<driver> driver_;
   std::int64_t matched_ = 0;
-  owned_fd socket_;  // a duplicate: interrupt() cannot hit a number that another file has taken
+  owned_fd socket_;  // a duplicate, so that interrupt() cannot hit a number that another file has taken
   bool is_mariadb_ = false;
   bool broken_ = false;
 };

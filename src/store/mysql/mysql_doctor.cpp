@@ -16,8 +16,8 @@ namespace rowlock::store {
 namespace {
 
 constexpr int nodes_to_ask = 3;
-constexpr std::string_view function_of_the_session =
-    "3566";  // which a router that shares connections refuses
+// With this error a router that shares connections refuses a function of the session (LAST_INSERT_ID).
+constexpr std::string_view function_of_the_session = "3566";
 constexpr std::int64_t first_schema_with_history = 3;
 
 struct open_place {
@@ -26,7 +26,7 @@ struct open_place {
   server_facts facts;
 };
 
-// Such a node answers SHOW, and refuses everything else.
+// A node that has left its cluster answers SHOW, and refuses everything else.
 bool has_left_its_cluster(const server_facts& facts) {
   return facts.is("wsrep_on", "ON") &&
          !(facts.is("wsrep_ready", "ON") && facts.is("wsrep_cluster_status", "Primary"));
@@ -114,7 +114,7 @@ void read_schema(server_facts& facts, mysql_connection& connection, const std::s
   facts.add_if_allowed({"skew_ms"}, [&] { facts.add(connection.read("doctor_skew")); });
   facts.add_if_allowed({"dead_leases"}, [&] { facts.add(connection.read("doctor_leases")); });
   facts.add_if_allowed({"idle_names"}, [&] { facts.add(connection.read("doctor_names")); });
-  // MySQL refuses to plan a change on such a server, whatever this user may do.
+  // MySQL refuses to plan a change on a server that takes no writes, whatever this user may do.
   if (facts.is("takes_writes", "false")) return;
   const bool uses_locks = may(connection, "doctor_may_write");
   facts.set("may_write", uses_locks ? "true" : "false");
@@ -136,7 +136,7 @@ void read_nodes(server_facts& facts, const mysql_context& context, open_place& f
 }
 
 void read_replication(server_facts& facts, mysql_connection& connection) {
-  // MariaDB counts them for everybody.
+  // MariaDB shows every user how many replicas follow the server.
   if (facts.has("Slaves_connected")) {
     facts.set("replicas", facts["Slaves_connected"]);
   } else if (may(connection, "doctor_replicas")) {
@@ -149,7 +149,8 @@ void read_replication(server_facts& facts, mysql_connection& connection) {
   const bool waits = is_on("rpl_semi_sync_master_enabled", "rpl_semi_sync_source_enabled") &&
                      is_on("Rpl_semi_sync_master_status", "Rpl_semi_sync_source_status");
   facts.set("waits_for_replica", waits ? "true" : "false");
-  // Of a MySQL server that is or was a replica, or was restored from another one.
+  // A MySQL server that is or was a replica, or was restored from another one, has executed transactions with
+  // another server's uuid.
   const auto own = facts["server_uuid"];
   const auto executed = facts["gtid_executed"];
   bool follows = !facts["gtid_slave_pos"].empty();
@@ -187,7 +188,7 @@ void read_server(server_facts& facts, mysql_connection& connection) {
     const auto line = grants.text(0);
     is_strong = is_strong || line.starts_with("GRANT ALL PRIVILEGES ON *.*") ||
                 line.find(" SUPER") != std::string::npos;
-    // MySQL has CONNECTION_ADMIN for it.
+    // The right to write although read_only is ON: READ_ONLY ADMIN on MariaDB, CONNECTION_ADMIN on MySQL.
     for (const auto* right : {" READ_ONLY ADMIN", "CONNECTION_ADMIN"}) {
       ignores_read_only = ignores_read_only || line.find(right) != std::string::npos;
     }

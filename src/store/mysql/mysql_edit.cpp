@@ -13,8 +13,8 @@ namespace rowlock::store {
 
 namespace {
 
-// The changes of several locks, as one execution of each statement. All are durable: InnoDB has no other
-// commit for a single session.
+// Collects the changes of several locks: rows for one statement become one execution of it. The commit is
+// always durable, because InnoDB has no other commit for a single session.
 class edit_statements {
  public:
   template <class... Values>
@@ -38,7 +38,7 @@ class edit_statements {
     row("edit_history", name, place, to_string(line.event), line.token, line.hold, line.lease, line.detail);
   }
 
-  // In the order in which they must run.
+  // Returns the statements in the order in which they must run.
   std::vector<mysql_statement> take() {
     for (const auto* statement :
          {"edit_dequeue", "edit_enqueue", "edit_remove_permits", "edit_add_permits", "edit_write_data",
@@ -84,8 +84,9 @@ std::vector<edit_result> mysql_edit::run(const joint_decision& decide) {
   const auto changes = decide(found_.results, found_.views);
   edit_statements writes;
   for (std::size_t i = 0; i < changes.size(); ++i) write_change(requests_[i].name, changes[i], writes);
-  // While the locks' rows are locked, nothing waits for a gap that a user's transaction has locked, or for a
-  // lease that is being renewed: the whole edit is retried after a pause.
+  // While the locks' rows are locked, no statement may wait for a gap that a user's transaction has locked,
+  // or for a lease that is being renewed. Such a statement fails (on MySQL after a second), and the whole
+  // edit is retried after a pause.
   if (const auto last = writes.take(); !last.empty()) {
     transaction.commit(last, mysql_connection::waiting::never);
   }
@@ -104,15 +105,16 @@ void mysql_edit::read(mysql_rows&& locks) {
   read_guards();
 }
 
-// One statement per name lets the server start at the head of the queue. Otherwise it starts at the rows of
-// waiters that have left, which stay as long as an old snapshot lives.
+// A statement of its own for each lock's queue lets the server start at the head of the queue. One for all
+// queues would start at the rows of waiters that have left, which stay while an old snapshot lives.
 void mysql_edit::read_queue(std::size_t at) {
   const auto head = found_.views[at].row.head_ticket;
   auto rows = connection_.read("edit_read_queue", {mysql_text("name", requests_[at].name), {"head", head}});
   while (rows.next()) found_.read(rows, at);
 }
 
-// The guard of a permit locks only that permit. Nobody can guard a permit of a latch or a barrier.
+// Finds the guarded permits: the guard of a permit locks only that permit. Nobody can guard a permit of a
+// latch or a barrier.
 void mysql_edit::read_guards() {
   mysql_json all;
   mysql_json known;

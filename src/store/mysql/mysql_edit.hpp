@@ -12,12 +12,12 @@
 
 namespace rowlock::store {
 
-// What create_lease takes.
+// The values of the statement create_lease.
 mysql_values lease_values(const lease_record& lease);
 
 class mysql_edit {
  public:
-  // identity: of the recorded server.
+  // identity: this server's, which the statements compare with the recorded one.
   mysql_edit(mysql_connection& connection, mysql_value identity, std::span<const edit_request> requests)
       : connection_{connection}, identity_{std::move(identity)}, requests_{requests}, found_{requests} {}
 
@@ -27,7 +27,8 @@ class mysql_edit {
   void read(mysql_rows&& locks);
   void read_queue(std::size_t at);
   void read_guards();
-  // asked: of names or permits; places: of their requests.
+  // Notes which permits are guarded. asked: what the statement takes; places: for each entry of `asked`, the
+  // position of its request.
   void note_guards(const std::string& statement, const mysql_json& asked,
                    const std::vector<std::size_t>& places);
 

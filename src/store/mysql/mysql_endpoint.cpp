@@ -28,8 +28,8 @@ constexpr bool takes_connection_strings = true;
 constexpr bool takes_connection_strings = false;
 #endif
 
-// From 3.4, MariaDB's client library verifies the host's name together with the chain. In the first versions of 3.4 an
-// authority's file alone verifies nothing, so the library must be asked to.
+// From 3.4 on, MariaDB's client library verifies the host's name together with the chain. In the first
+// versions of 3.4 an authority's file alone verifies nothing, so the library must be asked to verify.
 bool verifies_names_anyway() {
   return takes_connection_strings && mysql_get_client_version() >= 30400;
 }
@@ -39,7 +39,7 @@ constexpr const char* bundles[] = {"/etc/ssl/certs/ca-certificates.crt", "/etc/p
                                    "/etc/ssl/ca-bundle.pem", "/etc/ssl/cert.pem"};
 
 std::string system_authorities() {
-  // As OpenSSL does.
+  // OpenSSL takes this file, too.
   if (const char* chosen = std::getenv("SSL_CERT_FILE"); chosen && *chosen) return chosen;
   const auto* found = std::find_if(std::begin(bundles), std::end(bundles),
                                    [](const char* path) { return ::access(path, R_OK) == 0; });
@@ -284,8 +284,8 @@ void mysql_endpoint::set_tls(std::map<std::string, std::string>& values) {
     files_.emplace_back(key, values[key]);
     set(option, values[key]);
   }
-  // Without a file the client library 3.4 would also trust a certificate for which the server, knowing the user's
-  // password, vouches.
+  // Without a file, MariaDB's client library 3.4 would also trust any certificate for which the server
+  // vouches by signing its fingerprint with the hash of the user's password.
   if (verify_ && values["ssl_ca"].empty()) {
     files_.emplace_back(std::string{}, system_authorities());
     set("sslca", files_.back().second);
@@ -297,8 +297,9 @@ std::string mysql_endpoint::connect_string(std::chrono::milliseconds connect_tim
   const auto& [host, port] = places_.at(place);
   auto text = text_;
   if (verify_ || (must_encrypt_ && !host.empty() && verifies_names_anyway())) {
-    // SOCI does not pass this option on. But MariaDB's client library accepts a connection string in place of a host
-    // (its mariadb_connect() does no more than that). With this option it leaves a server without TLS before the login.
+    // SOCI does not pass ssl-verify-server-cert on. But MariaDB's client library accepts a connection string
+    // in place of a host (its mariadb_connect() does no more than pass one on). With that option the library
+    // leaves a server without TLS before the login.
     text += assignment("host", fmt::format("host={{{}}};ssl-verify-server-cert=1", host));
   } else if (!host.empty()) {
     text += assignment("host", host);

@@ -21,7 +21,7 @@ class mysql_endpoint {
   // How many places the URL names.
   std::size_t places() const noexcept { return places_.size(); }
 
-  // A place for a message, such as 10.0.0.7:3307. Empty: a Unix socket.
+  // The text of a place for a message, such as 10.0.0.7:3307. Empty for a Unix socket.
   std::string place_text(std::size_t place) const;
 
   // SOCI's connect string. read_timeout 0: no limit for an answer.
@@ -30,15 +30,16 @@ class mysql_endpoint {
 
   // Whether the connection must be encrypted, which is checked after connecting.
   bool must_encrypt() const noexcept { return must_encrypt_; }
-  // Whether the connection is encrypted if the server can do that, and whether the URL names a certificate of the user.
+  // Whether the connection is encrypted if the server can do that.
   bool may_encrypt() const noexcept { return verify_ || names_file("ssl_ca"); }
+  // Whether the URL names a certificate of the user.
   bool has_certificate() const noexcept { return names_file("ssl_cert"); }
   const std::string& database() const noexcept { return database_; }
 
   // Throws error(invalid_argument) if a file that the URL names cannot be read.
   void check_files() const;
 
-  // The message with the password hidden where it is used as one, as hide_secret().
+  // Returns the message with the password hidden where it is used as one, see hide_secret().
   std::string scrub(std::string message) const;
 
  private:
@@ -63,7 +64,7 @@ class mysql_endpoint {
   // Parameter and path; the file of the system's authorities belongs to no parameter.
   std::vector<std::pair<std::string, std::string>> files_;
   bool must_encrypt_ = false;
-  bool verify_ = false;  // that the server's certificate names the host
+  bool verify_ = false;  // whether to verify that the server's certificate names the host
 };
 
 }  // namespace rowlock::store

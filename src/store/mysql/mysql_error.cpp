@@ -26,13 +26,14 @@ constexpr std::string_view router_shares =
     "a MySQL Router with connection_sharing=1 refuses what rowlock's statements need; "
     "set it to 0 for the route that rowlock uses";
 
-// The numbers here are the server's (from 1000) and the client library's (2000 to 2999, those that can occur).
+// The error numbers from 2000 to 2999 are the client library's (only those that can occur are listed), all
+// others are the server's.
 
-// They mean that the connection is broken.
+// These errors mean that the connection is broken, or that none was made.
 constexpr unsigned broken[] = {
     1040,  // too many connections
     1041,  // no memory for another connection
-    1042,  // the host's name
+    1042,  // the server cannot find the name of our host
     1043,  // bad handshake
     1047,  // a Galera node that is not ready, or not in the primary component
     1053,  // the server shuts down
@@ -42,12 +43,12 @@ constexpr unsigned broken[] = {
     1152,
     1153,  // packet too large
     1154, 1155, 1156, 1157, 1158, 1159, 1160, 1161, 1184, 1203, 1226,
-    1927,  // killed
+    1927,  // the connection was killed
     2001,  // no socket
     2002, 2003, 2004, 2005, 2006, 2012, 2013, 2014,
     2026,  // TLS
     2027, 2055,
-    3032,  // offline_mode: by default a member that its replication group has expelled
+    3032,  // offline_mode, by default the state of a member that its replication group has expelled
     3100,  // the member can neither certify nor wait: it has left its group, or the group has no majority
     3168, 3169,
     3781,  // a new primary has not applied in time what the former one committed
@@ -129,7 +130,7 @@ meaning meaning_of_missing(std::string_view said, std::string_view doing, const 
   return {errc::not_migrated, "rowlock's tables are missing or too old here; run: rowlock migrate up"};
 }
 
-// Whether the commit may have succeeded nevertheless: the statement was killed, or the commit itself failed.
+// Whether a statement that failed may have been committed nevertheless: it was killed, or its commit failed.
 bool may_follow_a_commit(unsigned number) {
   switch (number) {
     case 1180:  // an error during COMMIT
@@ -143,7 +144,7 @@ bool may_follow_a_commit(unsigned number) {
   }
 }
 
-// Without the statement, which SOCI's what() includes.
+// The server's or the client library's text without the statement, which SOCI's what() includes.
 std::string said_by(const std::exception& cause) {
   const auto* failure = dynamic_cast<const soci::soci_error*>(&cause);
   return failure ? failure->get_error_message() : cause.what();
@@ -208,7 +209,8 @@ error mysql_connect_error(const std::exception& cause, const mysql_endpoint& end
   auto [code, advice] = meaning_of(number);
   if (names_a_missing_object(number) || code == errc::contention) code = errc::unreachable;
   if (advice.empty()) advice = login_advice(number, endpoint);
-  // 1044: the user may not use this database. 2026 concerns a certificate, its file, or a server without TLS.
+  // 1044 means that the user may not use this database; its advice is left out below. 2026 concerns a
+  // certificate, its file, or a server without TLS.
   const auto said = said_by(cause);
   const auto speaks_of = [&](const char* words) { return said.find(words) != std::string::npos; };
   if (number == 2026 && speaks_of("does not support it")) {

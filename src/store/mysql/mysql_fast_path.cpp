@@ -1,9 +1,11 @@
-// Grants and releases that can be decided from the lock's row alone. No statement here waits for a row, except that of a
-// single permit, which waits for a moment behind rivals (hot_row).
+// Grants and releases that can be decided from the lock's row alone. No statement here waits for a row,
+// except the one for a single permit, which waits for a moment behind rivals (hot_row).
 //
-// MariaDB: one statement for which the server waits for no row. If a row of its batch is locked, it fails with 1205 at
-// once and changes nothing; the batch then takes the way that skips locked rows. MySQL cannot be told not to wait, and
-// always takes that way. Each way is one round trip.
+// A batch of exclusive acquires is sent to MariaDB as one statement for which the server waits for no row. If
+// a row of the batch is locked, the statement fails with error 1205 at once and changes nothing; the batch is
+// then sent as the statement that skips locked rows. MySQL cannot be told not to wait, and gets only the
+// latter. A single exclusive acquire or release is sent once: as the former to MariaDB, as the latter to
+// MySQL. Each statement is one round trip.
 #include "store/by_mode.hpp"
 #include "store/decode.hpp"
 #include "store/mysql/mysql_error.hpp"
@@ -15,7 +17,7 @@ namespace rowlock::store {
 
 namespace {
 
-// False: a row was locked.
+// Runs the statement. Returns false if it met a locked row.
 template <class Statement>
 bool unless_locked(Statement statement) {
   try {
@@ -27,7 +29,7 @@ bool unless_locked(Statement statement) {
   }
 }
 
-// How many rows the statement for a single request matched: 0 if its row is locked.
+// Runs the statement for a single request, and returns how many rows it matched: 0 if its row is locked.
 std::int64_t write_unlocked(mysql_connection& connection, const std::string& verb,
                             const mysql_values& values) {
   if (!connection.is_mariadb()) return connection.write(verb, values);
@@ -74,12 +76,13 @@ std::vector<grant> mysql_session::acquire_one(const acquire_item& request) {
   if (write_unlocked(connection_, "acquire_one", values) == 0) return {};
   if (const auto said = connection_.last_insert_id(); said != 0) return {{request.hold, said}};
   auto stored = connection_.read("granted_token", {mysql_text("name", request.name), {"hold", request.hold}});
-  // Otherwise the hold was ended by force in between.
+  // There is no row if the hold was ended by force in between.
   if (!stored.next()) return {};
   return {{request.hold, stored.integer("token")}};
 }
 
-// The row that acquire_shared_one or release_shared_one returns; none if the row of the lock is or was locked.
+// Runs acquire_shared_one or release_shared_one, and returns its row. Empty if the lock's row, or a gap that
+// the script met, was locked.
 std::optional<mysql_rows> mysql_session::read_permit(const std::string& script, const std::string& name,
                                                      const mysql_values& values) {
   const auto now = hot_row::instant::clock::now();

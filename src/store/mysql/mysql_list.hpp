@@ -1,5 +1,5 @@
-// Literals of SQL: for free text, which no character set may change, and for batches, which cost half as much
-// as a JSON_TABLE.
+// Literals of SQL: for free text, which no character set may change, and for batches, because literals cost
+// half as much as a JSON_TABLE.
 #pragma once
 
 #include "model/text.hpp"
@@ -45,7 +45,7 @@ inline mysql_values as_mysql(sql_values values) {
   return result;
 }
 
-// What the statements for a single request take.
+// The values of the statements for a single request.
 inline mysql_values request_values(const acquire_item& request) {
   return {mysql_text("name", request.name), {"kind", to_string(request.kind)}, {"capacity", request.capacity},
           {"fair", request.fair},           {"lease", request.lease},          {"hold", request.hold}};

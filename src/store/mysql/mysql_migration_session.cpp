@@ -12,7 +12,7 @@ namespace {
 constexpr std::string_view was_undone = "1213";
 constexpr std::string_view memory_engine = "ENGINE = MEMORY";
 
-// Refused by enforce_storage_engine, disabled_storage_engines, or a cluster's strict mode.
+// Whether enforce_storage_engine, disabled_storage_engines or a cluster's strict mode has refused the engine.
 bool is_refused_engine(std::string_view code) {
   return code == "1286" || code == "1290" || code == "3161" || code == "4165";
 }
@@ -24,7 +24,7 @@ bool is_refused_engine(std::string_view code) {
 mysql_migration_session::mysql_migration_session(const std::string& url, const store_options& options)
     : context_{url, options}, opened_{open_connection(context_, std::chrono::milliseconds{0}, nobody_)} {}
 
-// As texts in the connection's character set, in which the server compares them with names of its own.
+// Passes texts in the connection's character set, in which the server compares them with names of its own.
 mysql_values mysql_migration_session::texts(sql_values values) {
   mysql_values result;
   for (const auto& [name, given] : values) {
@@ -51,12 +51,12 @@ schema_state mysql_migration_session::state() {
 
 bool mysql_migration_session::may_be_a_rivals_doing(const error& failure) const {
   static constexpr std::array<std::string_view, 6> codes = {
-      "1050",  // the table is there
-      "1060",  // the column is there
-      "1061",  // the index is there
-      "1062",  // the row is there
-      "1091",  // there is no such column or index to drop
-      was_undone,  // the cluster has given way to the other node's statement, or the server to another transaction
+      "1050",      // the table is there
+      "1060",      // the column is there
+      "1061",      // the index is there
+      "1062",      // the row is there
+      "1091",      // there is no such column or index to drop
+      was_undone,  // the cluster or the server has undone the statement in favour of another one
   };
   return std::ranges::find(codes, failure.database_code()) != codes.end();
 }

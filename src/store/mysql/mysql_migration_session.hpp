@@ -13,7 +13,7 @@ class mysql_migration_session final : public sql_migration_session {
 
   schema_state state() override;
   bool commits_by_statement() const override { return true; }
-  // On another node of a Galera cluster.
+  // The rival may be at work on another node of a Galera cluster.
   bool may_be_a_rivals_doing(const error& failure) const override;
   void apply(const std::string& sql, const ledger_entry& entry) override;
 

@@ -11,7 +11,7 @@ namespace rowlock::store {
 
 class mysql_rows final : public rows {
  public:
-  mysql_rows() = default;  // none
+  mysql_rows() = default;  // no rows
   // result: a MYSQL_RES, null for a statement without rows.
   explicit mysql_rows(void* result);
 

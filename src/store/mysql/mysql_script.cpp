@@ -11,7 +11,7 @@ bool starts_line_comment(std::string_view sql, std::size_t at) {
          (at + 2 == sql.size() || static_cast<unsigned char>(sql[at + 2]) <= ' ');
 }
 
-// The position after the quoted text or comment that begins at `from`, or after that one character.
+// The position after the quoted text or comment that begins at `from`, or else after one character.
 std::size_t skip(std::string_view sql, std::size_t from) {
   const char c = sql[from];
   const auto behind = [&](std::string_view end, std::size_t start) {
@@ -52,7 +52,7 @@ std::vector<std::string> split_statements(std::string_view sql) {
     if (sql[at] == ';') {
       end_statement();
     } else if (starts_line_comment(sql, at)) {
-      // After "--" a line's end would make another comment.
+      // If the text before ends in "--", a line break would make that another comment.
       statement += statement.ends_with('-') ? "/**/\n" : "\n";
     } else {
       statement += sql.substr(at, next - at);

@@ -1,4 +1,4 @@
-// Splits a file of SQL into its statements, because SOCI sends one at a time.
+// Splits a file of SQL into its statements, so that the migrator can repeat or change a single one.
 #pragma once
 
 #include <string>

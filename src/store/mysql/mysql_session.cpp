@@ -68,9 +68,9 @@ std::int64_t mysql_session::prune_history(const std::string& name, std::int64_t 
 
 // ---- the state of the database -----------------------------------------------------------------------
 
-// A cluster that was bootstrapped from a node that was behind keeps its identity but lacks the latest tokens.
-// Each of its nodes was started after the epoch was last raised. The same is true of a node that only
-// rejoins; one epoch too many is harmless.
+// Whether commits may be missing here. A cluster that was bootstrapped from a node that was behind keeps its
+// identity but lacks the latest tokens. Each of its nodes was started after the epoch was last raised. So was
+// a node that only rejoins; then the epoch is raised once too often, which is harmless.
 bool mysql_session::is_unseen(std::int64_t cluster_seen) const {
   return facts_.clustered && up_since_ >= cluster_seen;
 }
@@ -87,8 +87,8 @@ database_state mysql_session::world_of(const rows& row) {
         "read_only was switched on while this connection existed, so another server may have been promoted; "
         "rowlock grants nothing here, although this user may write");
   }
-  // The longer identity is never recorded: until this session has read that the epoch was raised, it grants
-  // and kills nothing.
+  // identity_ with the suffix is never recorded, so this session grants and kills nothing until it has read
+  // that the epoch was raised.
   if (answers_for_itself()) {
     server_ = row.text("server");
     up_since_ = row.integer("up_since");

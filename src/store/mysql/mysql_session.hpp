@@ -26,11 +26,11 @@ class mysql_session final : public sql_session {
   std::vector<lease_id> kill(std::span<const lease_id> leases, std::chrono::microseconds skew) override;
   void end(std::span<const lease_id> leases) override;
 
-  // Always durable: InnoDB has no asynchronous commit for a single session.
+  // Both are always durable: InnoDB has no asynchronous commit for a single session.
   std::vector<grant> acquire(std::span<const acquire_item> requests) override;
   std::vector<hold_id> release(std::span<const release_item> requests, durability how) override;
 
-  // A script of statements.
+  // Each of these two is one script.
   std::optional<std::chrono::microseconds> enqueue(const acquire_item& request,
                                                    std::chrono::microseconds skew) override;
   std::optional<hand_over_reply> hand_over(const release_item& request,
@@ -67,10 +67,11 @@ class mysql_session final : public sql_session {
   std::int64_t write_recording(const std::string& statement, sql_values values) override;
 
   bool is_unseen(std::int64_t cluster_seen) const;
-  // Whether each statement can ask the server who it is: MySQL, but no cluster, whose nodes share an identity.
+  // Whether each statement can ask the server that executes it for its identity. Only MySQL can tell that,
+  // and the nodes of a cluster share theirs.
   bool answers_for_itself() const { return !connection_.is_mariadb() && !facts_.clustered; }
   mysql_value identity() const;              // for a statement that only the recorded server may execute
-  database_state world_of(const rows& row);  // the row of read_database_state
+  database_state world_of(const rows& row);  // row: of read_database_state or of a renewal
   renewal_reply renew_one(const lease_id& lease);
   renewal_reply read_renewal(rows&& found);
   std::vector<grant> acquire_exclusive(std::span<const acquire_item> requests);
@@ -86,7 +87,7 @@ class mysql_session final : public sql_session {
   mysql_opened opened_;
   mysql_connection& connection_ = *opened_.connection;
   const mysql_facts& facts_ = opened_.facts;
-  // Of the server that answered last, and when that was started.
+  // The identity of the server that answered last, and when that server was started.
   std::string server_ = facts_.identity;
   std::int64_t up_since_ = facts_.up_since;
   std::string identity_ = server_;  // to be compared with the recorded one; world_of() sets it

@@ -13,11 +13,11 @@ namespace rowlock::store {
 
 namespace {
 
-// JSON_TABLE and SKIP LOCKED.
+// rowlock's statements need JSON_TABLE and SKIP LOCKED.
 constexpr int oldest_mariadb = 10'06'00;
 constexpr int oldest_mysql = 8'00'00;
-// From here on MySQL reads JSON_TABLE's columns in the connection's character set, before in the database's. For
-// MariaDB we set the latter.
+// MySQL reads JSON_TABLE's columns in the connection's character set from this version on, and in the
+// database's before. MariaDB reads them in the database's, which connect_settings sets.
 constexpr int json_in_our_character_set = 8'00'31;
 
 using names_and_values = std::map<std::string, std::string>;
@@ -59,7 +59,8 @@ void check_cluster(names_and_values& status) {
                   status["wsrep_ready"], status["wsrep_cluster_status"]));
 }
 
-// The two also differ if the clock was set back meanwhile. They cannot be equal by chance three times.
+// The clock is read twice, with a pause in between. The readings are equal under sysdate-is-now; otherwise
+// they differ, even if the clock was set back meanwhile, and cannot be equal by chance three times.
 void check_clock(mysql_connection& connection) {
   for (int attempt = 0; attempt < 3; ++attempt) {
     auto clock = connection.read("connect_clock");
@@ -81,7 +82,7 @@ void check_character_set(const std::string& of_database, const std::string& vers
                           context.endpoint.database(), of_database));
 }
 
-// Refuses settings under which two clients could be granted one lock, or under which no write of ours can be logged.
+// Refuses a binary log of statements (binlog_format), because no write of ours can be logged there.
 void check_replication(names_and_values& variables) {
   const bool logs = variables["log_bin"] == "ON" || variables["log_bin"] == "1";
   if (logs && variables["binlog_format"] == "STATEMENT") {
@@ -96,8 +97,8 @@ bool has_several_primaries(names_and_values& variables) {
          variables["group_replication_single_primary_mode"] == "OFF";
 }
 
-// Checks this member of a replication group, and makes the session wait for what other members have committed. Returns
-// when the group was bootstrapped; empty if this user may not see it.
+// Checks this member of a replication group, and makes the session wait for what other members have
+// committed. Returns an id that was made when the group was bootstrapped; empty if this user may not see it.
 std::string join_group(mysql_connection& connection, bool several_primaries) {
   connection.write(several_primaries ? "connect_group_causal" : "connect_group_failover");
   try {
@@ -168,7 +169,8 @@ void check_unshared(mysql_connection& connection) {
 
 void pin_settings(mysql_connection& connection, const mysql_context& context,
                   std::chrono::milliseconds statement_timeout) {
-  // A migration may wait for another one, but not forever inside a transaction.
+  // A migration's statements have no time limit, because one of them waits for another migrator. But none
+  // waits for ever for a lock, and no transaction stands idle for ever.
   const auto lock_wait =
       statement_timeout.count() > 0 ? statement_timeout : context.options.statement_timeout;
   connection.write("connect_rollback");
@@ -234,7 +236,7 @@ mysql_facts set_up(mysql_connection& connection, const mysql_context& context,
   } else if (const auto& uuid = variables["server_uuid"]; !uuid.empty()) {
     result.identity = "mysql/" + uuid;
   } else {
-    // MariaDB has no such id. A replica differs at least in its number.
+    // MariaDB has no uuid. A replica differs from its primary at least in server_id.
     result.identity =
         fmt::format("mariadb/{}/{}/{}", result.node, variables["server_id"], variables["datadir"])
             .substr(0, 255);

@@ -12,11 +12,13 @@ mysql_transaction::~mysql_transaction() {
   try {
     connection_.write("lift_bound");
   } catch (const std::exception&) {
-    // Then the server closes the connection after that much idle time, and a new one is made.
+    // Then begin_bounded's limit stays: once the connection has been idle for that long, the server closes
+    // it, and a new one is made.
   }
 }
 
-// Whatever fails from the first round trip on may leave a transaction open.
+// Sets open_ before anything is sent, because whatever fails from the first round trip on may leave a
+// transaction open.
 std::string_view mysql_transaction::begin() {
   if (std::exchange(open_, true)) return {};
   return connection_.is_mariadb() ? "begin" : "begin_bounded";

@@ -18,10 +18,10 @@ class mysql_transaction {
   mysql_transaction(const mysql_transaction&) = delete;
   mysql_transaction& operator=(const mysql_transaction&) = delete;
 
-  // The rows of the last of these statements that returns any.
+  // Sends the statements, and returns the rows of the last one that returns any.
   mysql_rows read(std::span<const mysql_statement> statements);
   mysql_rows read(const mysql_statement& statement) { return read({&statement, 1}); }
-  // How many rows the statement matched.
+  // Sends the statement, and returns how many rows it matched.
   std::int64_t write(const mysql_statement& statement);
 
   // last: statements that are sent together with COMMIT.

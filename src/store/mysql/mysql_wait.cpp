@@ -17,9 +17,9 @@ using namespace std::chrono_literals;
 using clock = std::chrono::steady_clock;
 
 constexpr std::string_view unknown_thread = "1094";
-constexpr std::string_view others_thread = "1095";  // which this user may not end
+constexpr std::string_view others_thread = "1095";  // it is another user's, and this user may not end it
 
-// What backend() writes.
+// A connection, as backend() writes it.
 struct ghost {
   std::int64_t connection = 0;
   std::int64_t up_since = 0;
@@ -111,17 +111,19 @@ bool mysql_session::end_ghost(const std::string& backend) {
   const auto asked = parse_ghost(backend);
   // Another node of the cluster cannot be seen from here. The caller waits until the statement must have ended.
   if (asked.node != facts_.node) return false;
-  // It ended when the server was restarted. If the start is later than now, a clock was set back.
+  // If the server was restarted since, the ghost has ended. If the ghost's server seems to have been started
+  // later than this one, a clock was set back, and nothing is certain.
   if (asked.up_since != facts_.up_since) return asked.up_since < facts_.up_since;
   const bool local = asked.peer.starts_with("localhost/");
   if (local && asked.peer != facts_.peer) return false;
   const mysql_value id{"id", asked.connection};
   const auto deadline = clock::now() + std::min<clock::duration>(1s, context_->options.statement_timeout);
-  // A connection leaves the list after its transaction has ended. If it does not react, the caller must wait.
+  // A connection leaves the server's list after its transaction has ended. If it does not leave in time, the
+  // caller must wait.
   for (auto pause = 1ms;; pause = std::min(pause * 2, 50ms)) {
     auto found = connection_.read("end_ghost_find", {id});
     if (found.next() && found.text(0) != (local ? "localhost" : asked.peer)) return true;
-    // Another user's connection may not be listed; then only the number shows that it is gone.
+    // Another user's connection may not be listed; then only KILL's error shows that it is gone.
     try {
       connection_.write("end_ghost", {id});
     } catch (const error& refused) {

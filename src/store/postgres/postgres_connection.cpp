@@ -26,7 +26,7 @@ std::unique_ptr<pqxx_compat::connection> connect(const postgres_conninfo& connin
   }
 }
 
-// By which another thread can interrupt the connection.
+// What errors call the descriptor through which another thread interrupts the connection.
 constexpr auto second_descriptor = "a second descriptor for the connection";
 
 }  // namespace
@@ -123,7 +123,8 @@ void postgres_connection::check_usable(std::string_view doing) const {
 }
 
 void postgres_connection::fail(const std::exception& cause, std::string_view doing, bool sent) {
-  // What is neither libpq's nor ours came in the middle of an answer. The connection breaks before anything needs memory.
+  // An exception that is neither libpqxx's nor ours comes in the middle of an answer, so the connection may
+  // be out of step with the server. The connection is broken first, before anything needs memory.
   const bool is_known = dynamic_cast<const pqxx::failure*>(&cause) || dynamic_cast<const error*>(&cause);
   if (!is_known) break_connection();
   const auto problem = postgres_error(cause, doing, catalog_);

@@ -31,14 +31,15 @@ class postgres_connection {
   postgres_connection(const postgres_conninfo& conninfo, const sql_catalog& catalog, connect_watch& watch);
   ~postgres_connection();
 
-  // From now on the server's session changes with each transaction. `settings` is a script.
+  // From now on the server's session may change with each transaction. `settings` is the script that sets up
+  // one transaction.
   void set_pooled(std::string settings) { settings_ = std::move(settings); }
   bool is_pooled() const noexcept { return settings_.has_value(); }
   // Whether libpq and the server name the same backend. Asks the server.
   bool has_own_backend(std::chrono::milliseconds limit);
 
-  // A script starts with begin(), to open a transaction, or with settings(), which makes its statements one
-  // transaction. Both are needed again after a COMMIT.
+  // A script starts with begin(), which opens a transaction, or with settings() alone; the server then
+  // executes the script as one transaction. After a COMMIT inside the script, one of the two is needed again.
   std::string begin() const { return "BEGIN;\n" + settings(); }
   std::string settings() const { return settings_.value_or(""); }
 
@@ -51,7 +52,7 @@ class postgres_connection {
       return pqxx_compat::exec_prepared(work, statement, postgres_text(args)...);
     });
   }
-  // The first arguments are the columns of a batch.
+  // As above; the columns of the batch are the first arguments.
   template <std::size_t Columns, class... Args>
   postgres_rows call(const std::string& statement, const postgres_batch<Columns>& batch,
                      const Args&... args) {
@@ -59,7 +60,7 @@ class postgres_connection {
                       batch.columns());
   }
 
-  // The same once, without preparing it.
+  // As call(), for a statement that is sent once: it is not prepared.
   postgres_rows call_once(const std::string& statement, sql_values values) {
     return script(statement, settings() + with_arguments(catalog_[statement], postgres_texts(values)));
   }
@@ -69,8 +70,8 @@ class postgres_connection {
                                                          std::vector<std::string>{postgres_text(args)...}));
   }
 
-  // "EXECUTE statement(arguments);" for a script: several statements in one round trip and one transaction,
-  // each with its own snapshot. The script's result is that of its last statement.
+  // Returns "EXECUTE statement(arguments);" as a part of a script. A script is several statements in one
+  // round trip and one transaction, each with its own snapshot. Its result is that of its last statement.
   template <class... Args>
   std::string execute(const std::string& statement, const Args&... args) {
     return execute_texts(statement, std::vector<std::string>{postgres_text(args)...});
@@ -85,22 +86,22 @@ class postgres_connection {
   // For a script that leaves a transaction open, or may leave one when it fails. Never throws.
   void rollback() noexcept;
 
-  // Listens on a channel.
   void listen(const std::string& channel);
-  // Takes what has arrived. Does not wait.
+  // Takes the notifications that have arrived. Does not wait.
   void drain();
   // The payloads of the notifications that have arrived since the last call.
   std::vector<std::string> take_heard() noexcept { return std::exchange(heard_, {}); }
   int socket() const noexcept { return socket_.get(); }
 
-  // Any thread, while this object lives. The running statement fails as unreachable, and so do all that follow.
+  // Any thread may call this while the object lives. The running statement fails as unreachable, and so do
+  // all that follow.
   void interrupt() noexcept;
 
  private:
   void break_connection() noexcept;
   void prepare(const std::string& statement);
   void check_usable(std::string_view doing) const;
-  // sent: if the connection broke, the outcome is unknown.
+  // sent: the statement may have reached the server, so its outcome is unknown if the connection broke.
   [[noreturn]] void fail(const std::exception& cause, std::string_view doing, bool sent);
 
   template <class Work>
@@ -116,11 +117,12 @@ class postgres_connection {
 
   const postgres_conninfo& conninfo_;
   const sql_catalog& catalog_;
-  std::string warning_;  // the server's latest, which says why it ends a session
+  std::string warning_;  // the server's latest warning, which may say why it ends the session
   std::unique_ptr<pqxx_compat::connection> connection_;
   // A duplicate, so that interrupt() cannot hit a number that libpq has closed and another file has reused.
   owned_fd socket_;
-  std::optional<std::string> settings_;  // set with each transaction; none: the session has them
+  // The script that each transaction begins with, behind a pooler. Empty if the session keeps its settings.
+  std::optional<std::string> settings_;
   std::set<std::string, std::less<>> prepared_;
   std::vector<std::unique_ptr<pqxx_compat::receiver>> receivers_;
   std::vector<std::string> heard_;

@@ -55,7 +55,8 @@ void check_authority(std::string_view url) {
   }
 }
 
-// Names the unknown parameter of a URL that libpq cannot read. libpq's own message may quote a secret.
+// Throws an error that names the unknown parameter of a URL that libpq cannot read, if it has one. libpq's
+// own message may quote a secret.
 void check_parameters(std::string_view url) {
   const auto question = url.find('?');
   const options_ptr all{PQconninfoParse("", nullptr), &PQconninfoFree};
@@ -89,9 +90,10 @@ std::map<std::string, std::string> parse(const std::string& url) {
   return values;
 }
 
-// The parameters that differ from libpq's own defaults, whether they come from the URL, the environment (PGHOST and the
-// like) or a service file. Only PQconninfo() tells them, of an attempt to connect; libpq ends this one at the sslmode,
-// before it looks for a server. It is to read no password file, because it may warn of that on the standard error.
+// The parameters that differ from libpq's own defaults, whether they come from the URL, the environment
+// (PGHOST and the like) or a service file. Only PQconninfo() tells them, and it needs an attempt to connect.
+// libpq ends this attempt at the sslmode, before it looks for a server. The attempt gets a password file that
+// does not exist, because libpq may warn of a real one on the standard error.
 std::map<std::string, std::string> resolved(const std::string& url) {
   const char* const keys[] = {"dbname", "passfile", "sslmode", nullptr};
   const char* const given[] = {url.c_str(), "/nonexistent", "none of libpq's", nullptr};
@@ -107,7 +109,7 @@ std::map<std::string, std::string> resolved(const std::string& url) {
   return values;
 }
 
-// Removes rowlock's own parameter from the URL.
+// Removes rowlock's own parameter `pooled` from the URL, and returns its value.
 std::optional<bool> take_pooled(std::string& url) {
   const auto query = url.find('?');
   if (query == std::string::npos) return {};
@@ -129,7 +131,7 @@ std::optional<bool> take_pooled(std::string& url) {
   return pooled;
 }
 
-// libpq would report it only when it connects, as if the server could not be reached.
+// libpq would report a wrong port only when it connects, as if the server could not be reached.
 void check_port(std::string_view port) {
   int number = 0;
   const auto [end, failure] = std::from_chars(port.data(), port.data() + port.size(), number);
@@ -164,7 +166,7 @@ postgres_conninfo::postgres_conninfo(const std::string& url, const store_options
     if (seconds > 0) connect_timeout_ = std::chrono::seconds{std::min(seconds, 86'400L)};
   }
 
-  // A pooler honours it too, and it overrides the setting of a role.
+  // A pooler honours this parameter, too, and it overrides the setting of a role.
   values_["client_encoding"] = "UTF8";
   connect_timeout_ = std::min(connect_timeout_, at_most);
 
@@ -214,7 +216,7 @@ std::vector<postgres_server> postgres_conninfo::servers() const {
   const auto hosts = listed("host");
   const auto addresses = listed("hostaddr");
   const auto ports = listed("port");
-  // A single port applies to all.
+  // A single port applies to all servers.
   const auto of = [](const std::vector<std::string>& parts, std::size_t i) {
     return i < parts.size() ? parts[i] : parts.size() == 1 ? parts[0] : std::string{};
   };

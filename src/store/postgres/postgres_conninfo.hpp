@@ -23,8 +23,8 @@ struct postgres_server {
   bool operator==(const postgres_server&) const = default;
 };
 
-// Where the latest connection was made. The next attempt begins there, so that a silent host before it does not cost each
-// connection its share of the time. Thread-safe.
+// The server to which the latest connection was made. The next attempt begins there, so that a silent host
+// before it in the URL does not cost each connection a share of its time. Thread-safe.
 class latest_postgres_server {
  public:
   void note(const postgres_server& server) {
@@ -51,20 +51,21 @@ class postgres_conninfo {
   postgres_conninfo(const std::string& url, const store_options& options,
                     std::chrono::milliseconds at_most = std::chrono::milliseconds::max());
 
-  // Key and value pairs for libpq: those of the URL, the servers of the environment (PGHOST and the like) or of a service
-  // file, and time limits that detect a dead server unless it has its own.
+  // Key and value pairs for libpq: those of the URL, the servers of the environment (PGHOST and the like) or
+  // of a service file, and, unless these set their own, time limits that detect a dead server.
   std::string text() const;
-  // The same for one of the servers.
+  // As text(), for this one of the servers.
   std::string text(const postgres_server& server) const;
   // In the order of the URL, or else of the environment or the service file; at least one.
   std::vector<postgres_server> servers() const;
   // From the URL, the environment or the service file, or else from the options.
   std::chrono::milliseconds connect_timeout() const noexcept { return connect_timeout_; }
 
-  // Shared with copies of this.
+  // Copies of this object share it.
   latest_postgres_server& latest() const noexcept { return *latest_; }
 
-  // Whether the session of a connection changes with each transaction; empty: the connection finds out.
+  // Whether the URL says that a pooler changes the session with each transaction. Empty if it says nothing,
+  // so that the connection must find out.
   std::optional<bool> pooled() const noexcept { return pooled_; }
 
   // The message with the secrets of the URL, the environment or the service file hidden inside a URL or after a key.

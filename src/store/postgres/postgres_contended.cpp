@@ -31,7 +31,7 @@ std::optional<hand_over_reply> postgres_session::hand_over(const release_item& r
     return read_hand_over(given);
   } catch (const error& failure) {
     connection_.rollback();
-    // The wake-up may have failed, after the commit.
+    // The commit may have succeeded, and only the wake-up behind it failed.
     throw error(failure.kind(), failure.what(), failure.database_code(), true);
   }
 }

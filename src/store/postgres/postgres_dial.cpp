@@ -50,14 +50,14 @@ void keep_warning(void* kept, const PGresult* notice) {
   if (severity && said && std::string_view{severity} == "WARNING") *static_cast<std::string*>(kept) = said;
 }
 
-// What libpq said; empty: connected.
+// Completes the connection. Returns libpq's message if that fails, and an empty text once connected.
 std::string finish(PGconn* connection, clock::time_point until, const waker& breaker,
                    const connect_watch& watch) {
   auto next = PGRES_POLLING_WRITING;
   while (next != PGRES_POLLING_OK) {
     if (next == PGRES_POLLING_FAILED) return with_sqlstate_last(PQerrorMessage(connection));
     const short events = next == PGRES_POLLING_READING ? POLLIN : POLLOUT;
-    // libpq may have taken another socket.
+    // libpq may use another socket than before.
     pollfd sources[] = {{PQsocket(connection), events, 0}, breaker.source()};
     if (!poll_until(sources, until) || watch.is_interrupted()) return "it did not answer in time";
     next = PQconnectPoll(connection);
@@ -96,7 +96,7 @@ raw_connection dial(const postgres_conninfo& conninfo, connect_watch& watch, std
       if (!refusal.starts_with("connection to ")) refusal = addresses[i].host + ": " + refusal;
       said += (said.empty() ? "" : "; ") + refusal.substr(0, refusal.find_last_not_of('\n') + 1);
     }
-    // Another server of the same URL would refuse it too.
+    // Another server of the same URL would refuse the login, too.
     if (postgres_connect_error(refusal).code() == errc::authentication) break;
   }
   throw postgres_connect_error(conninfo.scrub(said));

@@ -1,5 +1,5 @@
 // Connects without blocking in libpq, so that the time limit is exact to the millisecond and another thread
-// can interrupt it.
+// can interrupt the attempt.
 #pragma once
 
 #include "store/connect_watch.hpp"
@@ -17,10 +17,10 @@ struct postgres_finish {
 };
 using raw_connection = std::unique_ptr<PGconn, postgres_finish>;
 
-// A connection to the first server of conninfo that accepts it. The remaining addresses share the remaining
-// time equally. Throws as postgres_connect_error says. The look-up of a host's addresses is not bounded here.
-// The latest warning of the server is kept in `warning`, which must outlive the connection: libpq would write
-// it to standard error, which belongs to the program.
+// Returns a connection to the first server of conninfo that accepts one. The addresses not yet tried share
+// the remaining time equally. Throws the error that postgres_connect_error() returns. The look-up of a host's
+// addresses is not bounded here. The latest warning of the server is kept in `warning`, which must outlive
+// the connection: libpq would write the warning to standard error, which belongs to the program.
 raw_connection dial(const postgres_conninfo& conninfo, connect_watch& watch, std::string& warning);
 
 }  // namespace rowlock::store

@@ -23,7 +23,7 @@ void check_grant_stays(const lock_view& view, const lock_change& change) {
   }
 }
 
-// The changes of several locks, as one execution of each statement.
+// Collects the changes of several locks: rows for one statement become one execution of it.
 class edit_script {
  public:
   explicit edit_script(postgres_connection& connection) : connection_{connection} {}
@@ -53,7 +53,8 @@ class edit_script {
     row("edit_history", name, place, to_string(line.event), line.token, line.hold, line.lease, line.detail);
   }
 
-  // The statements that wait for a lease's row come last, so that the locks' rows are not locked longer than needed.
+  // The statements that lock leases' rows come last: edit_notice may wait for such a row, and a renewal of a
+  // lease that is locked here waits until this transaction ends.
   std::string text() {
     auto script = leases_;
     for (const auto* statement :

@@ -1,4 +1,4 @@
-// The slow path: lock, read, decide and write, in two round trips.
+// The slow path: lock, read, decide and write, in two round trips, or three if it reads a hold's data.
 #pragma once
 
 #include "store/decode.hpp"

@@ -41,10 +41,10 @@ std::string_view first_line(std::string_view text) {
   return text;
 }
 
-// A table, a column or a schema is missing. full: what libpq said, all lines of it.
+// The meaning of an error about a missing table, column or schema. full: all lines of libpq's message.
 meaning meaning_of_missing(std::string_view state, std::string_view full, std::string_view doing,
                            const sql_catalog& catalog) {
-  // None of rowlock's statements runs inside of a function.
+  // No statement of rowlock's runs inside a function, so an error in a function is that of a user's trigger.
   const bool in_function = full.find("\nCONTEXT:  ") != std::string_view::npos;
   if (is_of_migration(doing) && !in_function) {
     if (state != "3F000") return {errc::schema, verify_the_schema};
@@ -62,7 +62,7 @@ bool contains_any(std::string_view text, std::initializer_list<std::string_view>
                      [&](std::string_view part) { return text.find(part) != std::string_view::npos; });
 }
 
-// The text after " (SQLSTATE "; empty: there is none.
+// The SQLSTATE that follows " (SQLSTATE "; empty if there is none.
 std::string_view sqlstate_in(std::string_view said) {
   const auto found = said.find(sqlstate_mark);
   return found == std::string_view::npos ? std::string_view{} : said.substr(found + sqlstate_mark.size(), 5);
@@ -71,7 +71,7 @@ std::string_view sqlstate_in(std::string_view said) {
 constexpr std::string_view digits = "0123456789";
 constexpr std::string_view in_sqlstates = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZ";
 
-// "LOCATION:  function, file.c:12"; the first word may be in another language.
+// Whether the line is like "LOCATION:  function, file.c:12"; its first word may be in another language.
 bool is_place_in_source(std::string_view line) {
   const auto comma = line.find(", ");
   return line.find(":  ") < comma && comma != std::string_view::npos &&
@@ -79,7 +79,8 @@ bool is_place_in_source(std::string_view line) {
          line.find_last_not_of(digits) == line.rfind(':') && !line.ends_with(':');
 }
 
-// "FATAL:  28P01: text"; the first word may be in another language.
+// Moves the SQLSTATE of a line like "FATAL:  28P01: text" to the line's end; the first word may be in another
+// language.
 void move_sqlstate(std::string& line) {
   constexpr std::size_t length = 5;
   for (auto found = line.find(":  "); found != std::string::npos; found = line.find(":  ", found + 1)) {

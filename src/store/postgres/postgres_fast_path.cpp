@@ -1,5 +1,6 @@
-// Grants and releases that can be decided from the lock's row alone, with one statement for each mode. None waits, but that
-// for a single permit, which waits for a moment behind rivals (hot_row).
+// Grants and releases that can be decided from the lock's row alone, with one statement for each mode. No
+// statement here waits for a row, except the one for a single permit, which waits for a moment behind rivals
+// (hot_row).
 #include "store/by_mode.hpp"
 #include "store/decode.hpp"
 #include "store/postgres/postgres_session.hpp"

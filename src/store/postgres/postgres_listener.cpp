@@ -11,7 +11,7 @@ namespace {
 using namespace std::chrono_literals;
 using clock = std::chrono::steady_clock;
 
-// An attempt to connect blocks its session.
+// The pause after a failed attempt to connect, because an attempt blocks the session.
 constexpr auto retry_pause = 30s;
 
 }  // namespace
@@ -24,7 +24,8 @@ void postgres_listener::listen(const std::string& channel) {
   hear(connection_ ? std::vector{channel} : channels_);
 }
 
-// Listens on those channels, too. Connects if there is no connection and none was tried for some time.
+// Listens on those channels, too. Connects if there is no connection, but not within retry_pause after a
+// failed attempt.
 void postgres_listener::hear(const std::vector<std::string>& channels) {
   if (!connection_ && clock::now() < retry_at_) return;
   try {

@@ -11,16 +11,16 @@
 
 namespace rowlock::store {
 
-// Used by its session's thread, except interrupt(). No failure here fails the session: if a notification is
-// missed, the poll behind every wake-up finds the change.
+// Only the session's thread calls its functions, except interrupt(). No failure here fails the session: if a
+// notification is missed, the client's regular poll finds the change.
 class postgres_listener {
  public:
-  // place: the session's, see place_of().
+  // place: the server and database of the session, see place_of().
   postgres_listener(const postgres_context& context, std::string place);
 
   void listen(const std::string& channel);
-  // Takes what has arrived. Connects if there is no connection and none was tried for some time. Returns true
-  // if a notification may have been missed.
+  // Takes the notifications that have arrived. Connects if there is no connection, but not soon after a
+  // failed attempt. Returns true if a notification may have been missed.
   bool drain();
   std::vector<std::string> take_heard() noexcept;
   // -1: no connection.
@@ -30,7 +30,7 @@ class postgres_listener {
   // Why no notifications are received now; empty: they are received.
   const std::string& complaint() const noexcept { return complaint_; }
 
-  // Any thread. A running attempt to connect fails, and so do all that follow.
+  // Any thread may call this. A running attempt to connect fails, and so do all that follow.
   void interrupt() noexcept { watch_.interrupt(); }
 
  private:

@@ -18,7 +18,7 @@ class postgres_migration_session final : public sql_migration_session {
   void run(const std::string& what, const std::string& sql,
            const std::function<void()>& write_ledger) override;
   const std::string& prefix() const override { return context_.options.prefix; }
-  // One transaction with its own lock, because behind a pooler no session keeps a lock.
+  // Does the work in one transaction that has the migrator's lock: behind a pooler no session keeps one.
   void together(const std::function<void()>& work);
   void run_once(const std::string& what, const std::string& sql, const std::function<void()>& write_ledger);
 

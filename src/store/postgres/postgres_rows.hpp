@@ -34,7 +34,7 @@ class postgres_rows final : public rows {
     const auto found = field(index);
     return {found.c_str(), found.size()};
   }
-  // PostgreSQL's own t and f.
+  // PostgreSQL writes a boolean as t or f.
   bool boolean_at(int index) const override { return text_at(index) == "t"; }
 
   pqxx::result result_;

@@ -132,7 +132,7 @@ std::vector<hold_status> postgres_session::find(std::span<const hold_query> hold
   return read_statuses(ask(), holds);
 }
 
-// One statement reads the page and what stands there.
+// One statement reads the page of names, and what stands on the client's leases there.
 held_page postgres_session::read_held(lease_id client, const std::string& after, std::size_t limit) {
   held_page page;
   for (auto found = connection_.call("read_held", client, after, limit); found.next();) {

@@ -65,14 +65,14 @@ class postgres_session final : public sql_session {
   std::vector<grant> acquire_one(const acquire_item& request);
   std::vector<grant> acquire_exclusive(std::span<const acquire_item> requests);
   std::vector<grant> acquire_shared(std::span<const acquire_item> requests);
-  // Runs the statement for a single permit, whose first argument is the lock's name. No rows: it was refused, or the row of
-  // the lock is locked.
+  // Runs the statement for a single permit, whose first argument is the lock's name. Returns no rows if the
+  // statement did nothing, or the lock's row is locked.
   template <class... Args>
   postgres_rows call_for_permit(const std::string& statement, const std::string& name, const Args&... args);
-  // statement: for several requests; `statement`_one is for a single one.
+  // statement: the one for several requests. The name of the one for a single request ends in "_one".
   std::vector<hold_id> release_by(const std::string& statement, std::span<const release_item> requests,
                                   durability how);
-  bool hear();  // false: nothing has arrived
+  bool hear();  // returns false if nothing has arrived
   bool drain();
   std::string channel_of(lease_id client) const { return context_->options.prefix + client.to_string(); }
 
@@ -80,7 +80,7 @@ class postgres_session final : public sql_session {
   postgres_opened opened_;
   postgres_connection& connection_ = *opened_.connection;
   const postgres_facts& facts_ = opened_.facts;
-  std::unique_ptr<postgres_listener> listener_;  // behind a pooler, if a URL past it is known
+  std::unique_ptr<postgres_listener> listener_;  // behind a pooler, if options::listen_url is given
   waker waker_;
   std::vector<hold_id> granted_;
   hot_row hot_;

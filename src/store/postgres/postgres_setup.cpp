@@ -10,13 +10,15 @@ namespace rowlock::store {
 
 namespace {
 
-constexpr int oldest_server = 120000;  // materialized CTEs, plan_cache_mode
+constexpr int oldest_server = 120000;  // the first with MATERIALIZED and plan_cache_mode
 
-// A role's statement_timeout may end a session (under exit_on_error) before its limits are lifted. On a busy
-// machine a limit of 1 ms ends one session in a hundred.
+// How many sessions one attempt to connect may use up. A role's statement_timeout may end a session (under
+// exit_on_error) before lift_limits has lifted the limit. On a busy machine a limit of 1 ms ends one session
+// in a hundred.
 constexpr int sessions_at_most = 20;
 
-// An attempt to listen blocks the session, and may take the time of one statement.
+// An attempt to connect for notifications blocks the session, so it takes this long at most, and no more than
+// half of what a statement may.
 constexpr std::chrono::milliseconds listen_limit{1'000};
 
 bool is_pooled(postgres_connection& connection, const postgres_conninfo& conninfo,
@@ -35,7 +37,8 @@ void pin_settings(postgres_connection& connection, const postgres_context& conte
       options.application.empty() ? std::string{"rowlock"} : "rowlock " + options.application, options.schema,
       limit, pooled ? "t" : "f"};
   if (pooled) {
-    // Another client may have set the session's search_path; connect_settings sets another one if a schema was given.
+    // Another client of the pooler may have set the session's search_path, so it is set back. If a schema was
+    // given, connect_settings then sets the path to it.
     return connection.set_pooled(
         fmt::format("SET LOCAL statement_timeout = {};\nSET TRANSACTION ISOLATION LEVEL READ COMMITTED{};\n"
                     "SET LOCAL search_path TO DEFAULT;\n{};\n",

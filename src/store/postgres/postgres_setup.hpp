@@ -17,7 +17,7 @@ struct postgres_context {
 
   store_options options;
   postgres_conninfo conninfo;
-  std::optional<postgres_conninfo> listen_conninfo;  // past the pooler
+  std::optional<postgres_conninfo> listen_conninfo;  // leads past the pooler
   sql_catalog catalog;
 };
 
@@ -26,7 +26,7 @@ struct postgres_context {
 inline constexpr std::string_view pooled_backend = "pooled";
 
 struct postgres_facts {
-  std::string synchronous_commit;  // as it was set: on, or stronger
+  std::string synchronous_commit;  // the session's setting: on, or stronger
   std::string backend;             // pid and start, or pooled_backend
   bool has_meta = false;
 };
@@ -41,21 +41,21 @@ std::unique_ptr<postgres_connection> open_unchecked(const postgres_context& cont
                                                     std::chrono::milliseconds statement_timeout,
                                                     connect_watch& watch);
 
-// The same. Refuses a server that is too old, a replica, or read-only, and a missing
-// schema. statement_timeout 0: no limit, for migrations.
+// As open_unchecked(), but refuses a server that is too old, a replica, or read-only, and a missing schema.
+// statement_timeout 0: no limit, for migrations.
 postgres_opened open_connection(const postgres_context& context, std::chrono::milliseconds statement_timeout,
                                 connect_watch& watch);
 
 // Names the server and its database.
 std::string place_of(postgres_connection& connection);
-// Another connection, past the pooler, to the same place.
+// Another connection, past the pooler. Throws if it does not lead to the same place.
 std::unique_ptr<postgres_connection> open_listener(const postgres_context& context, const std::string& place,
                                                    connect_watch& watch);
 
 // Version 0 if rowlock's tables are missing.
 schema_state read_schema_state(postgres_connection& connection, bool has_meta);
 
-// For messages.
+// Names the schema for messages.
 std::string where(const store_options& options);
 
 }  // namespace rowlock::store

@@ -28,7 +28,8 @@ void postgres_session::send_wakeups(std::span<const wakeup> told) {
   if (!messages.empty()) connection_.call("send_wakeups", messages);
 }
 
-// A payload that is no id does not name the waiter that was granted; an earlier version sends an empty one.
+// Takes the payloads. One that is no id, such as an empty one, does not name the waiter that was granted
+// (earlier versions sent only empty ones); then granted_ stays empty. Returns false if nothing has arrived.
 bool postgres_session::hear() {
   granted_.clear();
   const auto payloads = listener_ ? listener_->take_heard() : connection_.take_heard();
@@ -40,8 +41,8 @@ bool postgres_session::hear() {
   return !payloads.empty();
 }
 
-// A notification that arrived during another verb is in memory, where poll() does not see it. True: something
-// may have arrived.
+// Takes what has arrived: a notification that arrived during another verb is in memory, where poll() does not
+// see it. Returns true if something may have arrived.
 bool postgres_session::drain() {
   connection_.drain();
   const bool missed = listener_ && listener_->drain();

@@ -1,4 +1,4 @@
-// libpqxx 6.4, 7.x and 8.0, where they differ. 7.10 has new names for what 8 no longer has.
+// Hides what differs between libpqxx 6.4, 7.x and 8.0. 7.10 has the successors of what 8 has removed.
 #pragma once
 
 #include <libpq-fe.h>
@@ -57,8 +57,8 @@ pqxx::result exec_prepared(pqxx::transaction_base& work, const std::string& name
 #endif
 }
 
-// Listens on a channel, and adds the payloads that arrive to `heard`, which must outlive the connection's last
-// statement. Before 7.10 its destructor sends UNLISTEN.
+// Listens on a channel, and adds the payloads that arrive to `heard`, which must outlive the connection's
+// last statement. Before 7.10 a receiver's destructor sends UNLISTEN.
 #if ROWLOCK_PQXX_HAS_PARAMS
 class receiver {
  public:
@@ -88,7 +88,7 @@ inline void stay_broken([[maybe_unused]] connection& kept) {
 #endif
 }
 
-// These three carry no SQLSTATE of their own in 6.x.
+// In 6.x the three exceptions below carry no SQLSTATE of their own.
 inline std::string sqlstate(const pqxx::failure& failure) {
   if (const auto* said = dynamic_cast<const pqxx::sql_error*>(&failure)) {
     if (!said->sqlstate().empty()) return std::string{said->sqlstate()};  // 8 returns a string_view

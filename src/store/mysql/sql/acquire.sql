@@ -1,8 +1,9 @@
 -- name: acquire_one_nowait
--- MariaDB only. Grants a single lock. The inserted id is its token: it means nothing if no row was matched, and it is 0
--- if the table has a trigger (granted_token). The statement waits for no row, so what it reads of meta is as old as the
--- lock's row; a locked row is error 1205 at once. The key is forced because a small table would be scanned, and the scan
--- would meet other clients' locked rows. If meta does not name this server, nothing is granted.
+-- MariaDB only. Grants a single lock. The inserted id is its token: it means nothing if no row was matched,
+-- and it is 0 if the table has a trigger (granted_token). The statement waits for no row, so what it reads of
+-- meta is as old as the lock's row; a locked row is error 1205 at once. The key is forced because a small
+-- table would be scanned, and the scan would meet other clients' locked rows. If meta does not name this
+-- server, nothing is granted.
 SET STATEMENT innodb_lock_wait_timeout = 0 FOR
 UPDATE rowlock_lock FORCE INDEX (PRIMARY)
 SET token = LAST_INSERT_ID(GREATEST(token + 1, (SELECT :floor FROM rowlock_meta AS m WHERE m.id = 1))),
@@ -15,8 +16,8 @@ WHERE name = :name AND kind = :kind AND capacity = :capacity AND fair = :fair
   AND (SELECT m.identity FROM rowlock_meta AS m WHERE m.id = 1) = :this_server;
 
 -- name: acquire_one
--- As acquire_one_nowait, on MySQL, which cannot be told not to wait: the row is locked first, and a locked row is skipped.
--- On MariaDB it takes twice as much of the processor.
+-- As acquire_one_nowait, on MySQL, which cannot be told not to wait: the row is locked first, and a locked
+-- row is skipped. On MariaDB this statement takes twice as much of the processor.
 UPDATE (
   SELECT k.name
   FROM rowlock_lock AS k FORCE INDEX (PRIMARY)
@@ -38,9 +39,9 @@ SET l.token = LAST_INSERT_ID(GREATEST(l.token + 1, :floor)),
 SELECT token FROM rowlock_lock WHERE name = :name AND hold_id = UNHEX(:hold);
 
 -- name: acquire_nowait
--- A script, MariaDB only. Grants a batch as acquire_one_nowait does, and returns which of :holds have their lock now; a
--- hold belongs to one name. :kind, :capacity, :fair, :lease and :hold choose a value by the name. If one row of :names is
--- locked, the whole batch fails with error 1205 at once.
+-- A script, MariaDB only. Grants a batch as acquire_one_nowait does, and returns which of :holds have their
+-- lock now; a hold belongs to one name. :kind, :capacity, :fair, :lease and :hold choose a value by the name.
+-- If one row of :names is locked, the whole batch fails with error 1205 at once.
 SET STATEMENT innodb_lock_wait_timeout = 0 FOR
 UPDATE rowlock_lock FORCE INDEX (PRIMARY)
 SET token = GREATEST(token + 1, (SELECT :floor FROM rowlock_meta AS m WHERE m.id = 1)),
@@ -77,9 +78,10 @@ FROM rowlock_lock AS l FORCE INDEX (PRIMARY)
 WHERE l.name IN (:names) AND l.hold_id IN (:holds);
 
 -- name: take_hot_row
--- A script. Begins the transaction of acquire_shared_one or release_shared_one in place of `begin`, and waits for the
--- lock's row, after those who came before. Error 1969 or 3024 if it takes longer than 100 ms; @rowlock_taken is NULL then.
--- This transaction has locked nothing yet, so nobody waits for it meanwhile.
+-- A script. Begins the transaction of acquire_shared_one or release_shared_one in place of `begin`, and waits
+-- for the lock's row behind the transactions that came before. If that takes longer than 100 ms, it fails
+-- with error 1969 or 3024, and @rowlock_taken is NULL. This transaction has locked nothing yet, so nobody
+-- waits for it meanwhile.
 SET @rowlock_taken = NULL;
 START TRANSACTION;
 /*M! SET STATEMENT max_statement_time = 0.1 FOR */
@@ -89,16 +91,18 @@ WHERE name = :name
 FOR UPDATE;
 
 -- name: hot_row_taken
--- After take_hot_row has failed: whether it had its row, so that the failure is one of the script behind it.
+-- Sent after a script that begins with take_hot_row has failed: whether take_hot_row had got its row. If so,
+-- a statement behind it has failed.
 SELECT @rowlock_taken IS NOT NULL;
 
 -- name: acquire_shared_one
--- A script, behind `begin` or take_hot_row. Grants a permit and returns its token. If the request does not fit, nothing
--- changes and the token is NULL; an edit then decides. is_locked: it had to skip the lock's row, or there is none.
+-- A script, behind `begin` or take_hot_row. Grants a permit and returns its token. If the request does not
+-- fit, nothing changes and the token is NULL; an edit then decides. is_locked: the script had to skip the
+-- lock's row, or there is no such row.
 -- The lock's row comes first. If it is locked, even by the guard of another reader, it is skipped. Later
--- statements, which have snapshots of their own, read everything else that decides. A permit changes only under
--- its lock's row, so the INSERT meets no other permit of this hold. It may meet a gap that a guard has locked: MariaDB
--- does not wait for that, and MySQL, which has no shorter limit, waits for a second.
+-- statements, which have snapshots of their own, read everything else that decides. A permit changes only
+-- under its lock's row, so the INSERT meets no other permit of this hold. It may meet a gap that a guard has
+-- locked: MariaDB does not wait for that, and MySQL, which has no shorter limit, waits for a second.
 SET @rowlock_given = NULL, @rowlock_fits = NULL, @rowlock_token = NULL;
 SELECT l.token,
        l.kind = :kind AND l.capacity = :capacity AND l.fair = :fair

@@ -24,24 +24,25 @@ FOR UPDATE;
 INSERT INTO rowlock_marker (id, value) VALUES (1, :value) ON DUPLICATE KEY UPDATE id = 1;
 
 -- name: lengthen_leases
--- The clock of a new server may be ahead or behind: every lease now expires its own ttl from now. Those that expired a day
--- ago are dead and stay so.
+-- The clock of a new server may be ahead or behind: every lease now expires its own ttl from now. Those that
+-- expired more than a day ago are dead and stay so.
 UPDATE rowlock_lease
 SET expires_at = SYSDATE(6) + INTERVAL ttl_ms * 1000 MICROSECOND
 WHERE expires_at > SYSDATE(6) - INTERVAL 1 DAY
 ORDER BY id;
 
 -- name: raise_epoch
--- :epoch in seconds; a library of version 1 reads and writes the column `epoch` alone. :above is the floor, which is finer.
--- This transaction has locked the row.
+-- Sets the epoch to :epoch, in seconds; a library of version 1 reads and writes the column `epoch` alone.
+-- :above is the floor, which is finer. This transaction has locked the row.
 UPDATE rowlock_meta
 SET epoch_s = :epoch, epoch_floor = :epoch * :tokens_per_epoch,
     epoch = GREATEST(epoch, :epoch DIV :seconds_per_old_epoch), token_floor = GREATEST(token_floor, :above)
 WHERE id = 1;
 
 -- name: change_identity
--- Records this server, or this start of a node of a cluster, in the second :up_since. This transaction has locked
--- the row. A node that starts in the second that is written counts as started later.
+-- Records this server, and in cluster_seen the present second, or the one after :up_since, in which this node
+-- was started, if that is later. A node that is started in that second counts as started later. This
+-- transaction has locked the row.
 UPDATE rowlock_meta
 SET identity = :identity, cluster_seen = GREATEST(:up_since + 1, UNIX_TIMESTAMP(SYSDATE()))
 WHERE id = 1;

@@ -26,7 +26,7 @@ UNION ALL
 SELECT 'marker_engine', engine FROM information_schema.tables
 WHERE table_schema = DATABASE() AND table_name = 'rowlock_marker'
 UNION ALL
--- Shows only those of tables on which this user has TRIGGER.
+-- The view shows only the triggers of tables on which this user has TRIGGER.
 SELECT 'triggers', COALESCE(GROUP_CONCAT(trigger_name ORDER BY trigger_name SEPARATOR ', '), '')
 FROM information_schema.triggers
 WHERE trigger_schema = DATABASE()
@@ -56,8 +56,8 @@ SELECT 'oldest_snapshot_id',
                  LIMIT 1), '');
 
 -- name: doctor_replicas
--- MySQL: the connections on which replicas read the binary log. Without PROCESS a user sees only its own connections, and
--- the second view refuses it.
+-- MySQL: the connections on which replicas read the binary log. Without PROCESS a user would see only its own
+-- connections in the first view; the second view refuses such a user.
 SELECT 'replicas', COUNT(*)
 FROM information_schema.processlist
 WHERE command LIKE 'Binlog Dump%' AND (SELECT COUNT(*) FROM information_schema.innodb_trx) >= 0;

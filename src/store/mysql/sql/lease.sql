@@ -39,9 +39,10 @@ LEFT JOIN (JSON_TABLE(:leases, '$[*]' COLUMNS (id VARCHAR(32) PATH '$')) AS a
 WHERE m.id = 1;
 
 -- name: renew_one
--- A script. The server checks WHERE after it has locked the row, and SYSDATE reads the clock then: a renewal that waited
--- does not renew a lease that has expired meanwhile. The second statement returns what renew_read returns. A lease that
--- was not renewed is expired or gone, and one that was killed in between is as one that is killed after both.
+-- A script. The server checks WHERE after it has locked the row, and SYSDATE reads the clock then: a renewal
+-- that waited does not renew a lease that has expired meanwhile. The second statement returns what renew_read
+-- returns. It leaves out a lease that was not renewed, because that is expired or gone, and one that was
+-- killed between the two statements, as if it had been killed after both.
 UPDATE rowlock_lease
 SET expires_at = SYSDATE(6) + INTERVAL ttl_ms * 1000 MICROSECOND
 WHERE id = UNHEX(:lease) AND expires_at > SYSDATE(6);

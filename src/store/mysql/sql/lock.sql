@@ -36,9 +36,9 @@ FROM (
 
 -- name: edit_guard_permits
 -- name: edit_guard_permit
--- Returns which permits of :asked, as [name, hold], no guarded transaction relies on, as the position there and the hold.
--- They are locked, so that none can rely on them before this transaction ends. edit_guard_permit looks at those of the
--- given holds alone.
+-- :asked as [name, hold]. Returns the permits on which no guarded transaction relies: the position in :asked,
+-- and the hold. These permits are locked, so that none can rely on them before this transaction ends.
+-- edit_guard_permit looks at the permits of the given holds alone.
 SELECT a.n, HEX(p.hold_id) AS hold_id
 FROM JSON_TABLE(:asked, '$[*]' COLUMNS (n FOR ORDINALITY, name VARCHAR(1024) PATH '$[0]',
                                         hold VARCHAR(32) PATH '$[1]')) AS a
@@ -48,11 +48,12 @@ STRAIGHT_JOIN rowlock_permit AS p FORCE INDEX (PRIMARY)
 FOR UPDATE /*!80000 OF p */ SKIP LOCKED;
 
 -- name: edit_read
--- Reads what an edit decides from, after its rows are locked. :asked as [name, about, whether all permits are read, how
--- much is wanted], :holds whose permits are read otherwise, as [position in :asked, name, hold].
--- part 0: the lock and its holder's lease; 2: the waiter that was asked about; 3: its permits; those of :holds are one
--- look-up each, however many there are; 4: the sum of all permits, if store::needs_sum says so. edit_read_queue reads the
--- head of the queue.
+-- Reads what an edit decides from, after its rows are locked. :asked as [name, about, whether all permits are
+-- read, how much is wanted]. :holds as [position in :asked, name, hold]: the holds whose permits are read if
+-- not all are.
+-- part 0: the lock and its holder's lease; 2: the waiter that was asked about; 3: its permits; those of
+-- :holds are one look-up each, however many there are; 4: the sum of all permits, if store::needs_sum says
+-- so. edit_read_queue reads the head of the queue.
 SELECT 0 AS part, a.n AS n, NULL AS ticket, HEX(l.lease_id) AS lease_id, HEX(l.hold_id) AS hold_id,
        HEX(h.client_id) AS client_id, TIMESTAMPDIFF(MICROSECOND, SYSDATE(6), h.expires_at) AS expires_us,
        h.ttl_ms, NULL AS weight, NULL AS mode, l.token AS token,

@@ -29,10 +29,10 @@ COMMIT;
 SELECT @rowlock_takeover_us AS takeover_us FROM DUAL WHERE @rowlock_takeover_us IS NOT NULL;
 
 -- name: find
--- :holds as [name, hold, whether it is the first of its name]. A hold or waiter whose lease is missing is dead, so it is
--- absent. takeover_us is that of the first lease in the way: the exclusive holder's, or else of the permits and of the
--- first waiter. A lease that is too long counts as due. It is read once for each name, because it takes a look at all
--- permits, and not for a single hold that stands.
+-- :holds as [name, hold, whether it is the first of its name]. A hold or waiter whose lease is missing is
+-- dead, so it is absent. takeover_us is that of the first lease in the way: the exclusive holder's, or else
+-- of the permits and of the first waiter. A lease that is too long counts as due. takeover_us is read once
+-- for each name, because that takes a look at all permits, and not for a single hold whose permit is live.
 SELECT a.n,
        COALESCE(l.hold_id = UNHEX(a.hold) AND h.id IS NOT NULL, 0) OR g.id IS NOT NULL AS held,
        COALESCE(p.token, l.token) AS token,

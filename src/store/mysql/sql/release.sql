@@ -61,10 +61,11 @@ FROM JSON_TABLE(CONCAT('["', REPLACE(@rowlock_taken, ',', '","'), '"]'), '$[*]'
                 COLUMNS (hold_id VARCHAR(32) PATH '$')) AS a;
 
 -- name: release_shared_one
--- A script, behind `begin` or take_hot_row. Frees a permit and returns whether it did. A permit that a guarded transaction
--- relies on is locked: it stays, and others of the name can be freed. is_locked: as in acquire_shared_one.
--- The lock's row comes first. A later statement, which has a snapshot of its own, reads the permit; nobody else
--- can change it meanwhile.
+-- A script, behind `begin` or take_hot_row. Frees a permit and returns whether it did. A permit that a
+-- guarded transaction relies on is locked: it stays, and others of the name can be freed. is_locked: as in
+-- acquire_shared_one.
+-- The lock's row comes first. A later statement, which has a snapshot of its own, reads the permit; nobody
+-- else can change it meanwhile.
 SET @rowlock_used = NULL, @rowlock_waited_for = NULL, @rowlock_freed = NULL;
 SELECT l.in_use, l.has_queue AND l.fair INTO @rowlock_used, @rowlock_waited_for
 FROM rowlock_lock AS l FORCE INDEX (PRIMARY)

@@ -1,6 +1,7 @@
 -- name: connect_unshared
--- A MySQL Router that shares connections refuses this. It would not refuse it after a user variable has been set, which
--- keeps the connection to ourselves; but it never takes several statements at once.
+-- A MySQL Router that shares connections refuses this statement. Once a user variable has been set, it would
+-- no longer refuse the statement, because it then keeps the connection to this client; but it never takes
+-- several statements at once.
 SELECT LAST_INSERT_ID();
 
 -- name: connect_rollback
@@ -48,7 +49,8 @@ SET @rowlock_idle_s = :lock_wait_s, SESSION completion_type = 'NO_CHAIN',
   /*!80000 , optimizer_switch = 'block_nested_loop=off', max_execution_time = :timeout_ms, use_secondary_engine = OFF */;
 
 -- name: connect_later_settings
--- Settings of the same sort that only later versions of MariaDB know: those that are not as we need them.
+-- Settings, as in connect_settings, that only later versions of MariaDB know: those that are not as we need
+-- them.
 SHOW SESSION VARIABLES
 WHERE Variable_name = 'innodb_snapshot_isolation' AND Value = 'ON'
   OR Variable_name = 'max_tmp_session_space_usage' AND Value <> 0;
@@ -120,8 +122,9 @@ JOIN performance_schema.replication_group_member_stats AS s ON s.member_id = m.m
 WHERE m.member_id = @@GLOBAL.server_uuid;
 
 -- name: server_identity
--- MySQL only. An expression, not a statement: what :identity stands for in the other statements. So the server that executes
--- a statement judges whether it is the recorded one, also behind a proxy that moves sessions.
+-- MySQL only. An expression, not a statement: what :identity stands for in the other statements. So the
+-- server that executes a statement judges whether it is the recorded one, also behind a proxy that moves
+-- sessions.
 CONCAT('mysql/', @@server_uuid);
 
 -- name: connect_start

@@ -110,9 +110,10 @@ SELECT name, hold_id, lease_id, weight, token FROM granted
 RETURNING hold_id, token;
 
 -- name: take_hot_row
--- $1 name, $2 limit in milliseconds. For a script: waits for the lock's row, after those who came before. The statement
--- behind it has a snapshot of its own, so it sees the newest version of the row, which is locked. Error 55P03 if it takes
--- longer. This transaction has locked nothing yet, so nobody waits for it meanwhile.
+-- $1 name, $2 limit in milliseconds. For a script: waits for the lock's row behind the transactions that came
+-- before. The statement behind it has a snapshot of its own, so it sees the newest version of the row, which
+-- is locked. If the wait takes longer than the limit, it fails with error 55P03. This transaction has locked
+-- nothing yet, so nobody waits for it meanwhile.
 SELECT
 FROM rowlock_lock
 WHERE name = $1::text AND set_config('lock_timeout', $2::text, true) IS NOT NULL

@@ -34,8 +34,8 @@ FOR UPDATE;
 INSERT INTO rowlock_marker (id, value) VALUES (1, $1::text) ON CONFLICT (id) DO NOTHING;
 
 -- name: lengthen_leases
--- The clock of a new server may be ahead or behind: every lease now expires its own ttl from now. Those that expired a day
--- ago are dead and stay so.
+-- The clock of a new server may be ahead or behind: every lease now expires its own ttl from now. Those that
+-- expired more than a day ago are dead and stay so.
 WITH taken AS MATERIALIZED (
   SELECT id, expires_at FROM rowlock_lease ORDER BY id FOR NO KEY UPDATE
 ),
@@ -49,8 +49,8 @@ WHERE l.id = t.id
   AND t.expires_at > held.now - interval '1 day';
 
 -- name: raise_epoch
--- $1 the epoch, in seconds; a library of version 1 reads the other column. $2 the floor, which is finer. This transaction
--- has locked the row.
+-- $1 the epoch, in seconds; a library of version 1 reads the column `epoch`. $2 the floor, which is finer.
+-- This transaction has locked the row.
 UPDATE rowlock_meta
 SET epoch_s = $1::bigint, epoch = greatest(epoch, $1::bigint / :seconds_per_old_epoch),
     token_floor = greatest(token_floor, $2::bigint)

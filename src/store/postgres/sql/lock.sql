@@ -9,9 +9,9 @@ ORDER BY name COLLATE "C"
 ON CONFLICT (name) DO NOTHING;
 
 -- name: create_tokens
--- $1 names. A statement after the INSERT: a collection may have deleted the same name while the INSERT waited for
--- it, and only a later statement sees the floor that it raised. Only rows of this transaction have no token yet. The clock
--- keeps the tokens above those of a row that somebody has deleted.
+-- $1 names. A statement after the INSERT: a collection may have deleted the same name while the INSERT waited
+-- for it, and only a later statement sees the floor that the collection raised. Only rows of this transaction
+-- have no token yet. The clock keeps the tokens above those of a row that somebody has deleted.
 UPDATE rowlock_lock AS l
 SET token = greatest(
       m.token_floor, m.epoch_floor,
@@ -30,8 +30,8 @@ FROM (
 ) AS taken;
 
 -- name: edit_guard
--- Finds which of those rows no guarded transaction relies on. Only in these may an edit replace the exclusive hold,
--- and none of their permits is guarded.
+-- Finds on which of the rows of edit_take no guarded transaction relies. Only in these may an edit replace
+-- the exclusive hold, and none of their permits is guarded.
 SELECT set_config('rowlock.replaceable', coalesce(array_agg(name), '{}')::text, true)
 FROM (
   SELECT name
@@ -43,8 +43,9 @@ FROM (
 
 -- name: edit_guard_permits
 -- name: edit_guard_permit
--- Finds which permits of the other rows no guarded transaction relies on. They are locked, so that none can rely on
--- them before this transaction ends. edit_guard_permit looks at those of the holds $1 alone.
+-- Finds on which permits of the other rows no guarded transaction relies. These permits are locked, so that
+-- none can rely on them before this transaction ends. edit_guard_permit looks at the permits of the holds $1
+-- alone.
 SELECT set_config('rowlock.loose', coalesce(array_agg(hold_id), '{}')::text, true)
 FROM (
   SELECT hold_id
@@ -59,11 +60,11 @@ FROM (
 ) AS free;
 
 -- name: edit_read
--- Reads what an edit decides from, after its rows are locked. $1 names, $2 holds asked about, $3 the holds whose permits
--- are read, as the text of an array, or NULL for all permits, $4 how much is wanted.
--- part 0: the lock and its holder's lease; 1: the head of its queue; 2: the waiter that was asked about; 3: its
--- permits; those of $3 are one look-up each, however many there are; 4: the sum of all permits, if store::needs_sum says
--- so. For OFFSET 0 see find.
+-- Reads what an edit decides from, after its rows are locked. $1 names, $2 holds asked about, $3 the holds
+-- whose permits are read, as the text of an array, or NULL for all permits, $4 how much is wanted.
+-- part 0: the lock and its holder's lease; 1: the head of its queue; 2: the waiter that was asked about; 3:
+-- its permits; those of $3 are one look-up each, however many there are; 4: the sum of all permits, if
+-- store::needs_sum says so. For OFFSET 0 see find.
 WITH asked AS MATERIALIZED (
   SELECT a.n,
          a.name,

@@ -87,8 +87,8 @@ SELECT schema_version, min_library FROM rowlock_meta WHERE id = 1;
 SELECT EXISTS (SELECT FROM pg_class WHERE oid = to_regclass($1::text));
 
 -- name: has_ledger
--- $1 its name. A ledger that this role may not read counts as missing, as on MariaDB and MySQL: only the role that
--- migrates may read it.
+-- $1 the ledger's name. A ledger that this role may not read counts as missing, as on MariaDB and MySQL: only
+-- the role that migrates may read it.
 SELECT EXISTS (SELECT FROM pg_class WHERE oid = to_regclass($1::text) AND has_table_privilege(oid, 'SELECT'));
 
 -- name: live_leases
