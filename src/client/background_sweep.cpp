@@ -59,7 +59,8 @@ void background_sweep::step() {
   } else {
     is_first_pass_ = true;
     submitted_.clear();
-    prune_written(context_, slot_);
+    if (context_.recorded.has_written())
+      slot_.call([&](store::session& session) { prune_written(context_, session); });
     next_ = now + *context_.settings.sweep_interval;
   }
 }

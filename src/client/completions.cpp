@@ -1,7 +1,5 @@
 #include "client/completions.hpp"
 
-#include "client/lease_keeper.hpp"
-
 #include <algorithm>
 
 namespace rowlock::client_layer {
@@ -72,7 +70,7 @@ void completions::granted_to_waiter(model::hold_id hold, model::token token, boo
   if (!operation) {
     // The operation may be about to enter the registry, see queued(). If it enters before the count rises, it
     // is found here; if it enters later, queued() sees the new count and has it looked up at once.
-    keeper_->count_wakeup();
+    agenda_.count_wakeup();
     operation = waiters_.take(hold);
   }
   if (operation) deliver(std::move(operation), token, contended, checks);
@@ -117,8 +115,8 @@ void completions::queued(const acquire_ptr& operation, std::chrono::microseconds
   }
   // From here on the operation belongs to whoever takes it out of the registry, and nothing may fail.
   // The lock may have been granted to the operation before it could be found in the registry.
-  if (keeper_->wakeups_received() != wakeups) keeper_->look_up(hold);
-  keeper_->look_at(std::min(takeover_at, now + context_.settings.poll_interval));
+  if (agenda_.wakeups() != wakeups) agenda_.look_up({&hold, 1});
+  agenda_.look_at(std::min(takeover_at, now + context_.settings.poll_interval));
   // A caller that gave up before the operation entered the registry did not find it there.
   if (operation->answer.is_complete()) {
     if (const auto left = waiters_.take(*operation)) queue_.withdraw(*left);
@@ -131,7 +129,7 @@ void completions::released(const release_ptr& operation, release_result result) 
   if (result == release_result::released && operation->purpose == release_operation::aim::release) {
     if (operation->how == store::durability::asynchronous &&
         releases_.add({operation->name, operation->hold, operation->lease, context_.time.now()})) {
-      keeper_->renew_soon();
+      agenda_.renew_soon();
     }
     // From here on nothing needs memory.
     if (operation->was_held) context_.count.released.fetch_add(1, std::memory_order_relaxed);

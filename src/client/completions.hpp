@@ -3,6 +3,7 @@
 
 #include "client/context.hpp"
 #include "client/hold_registry.hpp"
+#include "client/keeper_agenda.hpp"
 #include "client/recently_contended.hpp"
 #include "client/submission_queue.hpp"
 #include "client/waiter_registry.hpp"
@@ -15,8 +16,6 @@
 #include <utility>
 
 namespace rowlock::client_layer {
-
-class lease_keeper;
 
 // A hold as the database has granted it.
 struct granted_hold {
@@ -34,18 +33,17 @@ using hold_maker = std::function<hold_ptr(const granted_hold&)>;
 // Thread-safe. Called by the thread that owns the operation.
 class completions {
  public:
-  completions(context& shared, submission_queue& queue, waiter_registry& waiters, hold_registry& holds,
-              recent_releases& releases, recently_contended& contended, hold_maker make_hold)
+  completions(context& shared, keeper_agenda& agenda, submission_queue& queue, waiter_registry& waiters,
+              hold_registry& holds, recent_releases& releases, recently_contended& contended,
+              hold_maker make_hold)
       : context_(shared),
+        agenda_(agenda),
         queue_(queue),
         waiters_(waiters),
         holds_(holds),
         releases_(releases),
         contended_(contended),
         make_hold_(std::move(make_hold)) {}
-
-  // Call it before the first operation.
-  void attach(lease_keeper& keeper) noexcept { keeper_ = &keeper; }
 
   // The database has granted the operation's hold. The grant counts only if the lease is still valid by this client's
   // clock (I5). Requires: operation->checks was read before the statement that granted it, or found it granted.
@@ -87,13 +85,13 @@ class completions {
   static granted_hold granted_to(const acquire_operation& operation, model::token token);
 
   context& context_;
+  keeper_agenda& agenda_;
   submission_queue& queue_;
   waiter_registry& waiters_;
   hold_registry& holds_;
   recent_releases& releases_;
   recently_contended& contended_;
   hold_maker make_hold_;
-  lease_keeper* keeper_ = nullptr;
 };
 
 }  // namespace rowlock::client_layer

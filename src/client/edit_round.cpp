@@ -1,6 +1,6 @@
 #include "client/edit_round.hpp"
 
-#include "client/lease_keeper.hpp"
+#include "client/change_signal.hpp"
 #include "client/sequential_edit.hpp"
 
 #include <algorithm>
@@ -41,7 +41,7 @@ void make_unique(std::vector<Entry>& entries) {
 edit_round::edit_round(worker_context& client, std::size_t count)
     : client_(client),
       checks_(client.complete.checks()),
-      wakeups_(client.keeper.wakeups_received()),
+      wakeups_(client.agenda.wakeups()),
       sent_at_(client.shared.time.now()),
       replies_(count) {
   requests_.reserve(count);
@@ -151,7 +151,7 @@ void edit_round::follow_up(const session_call& call, const report_to& report) {
 // Waiters of this client get their grants at once; send_rest() wakes the other clients. A sweep follows if
 // waiters beyond the part of the queue that was read may be granted.
 void edit_round::notify(const std::string& name, const decision& made) {
-  const auto mine = client_.keeper.lease();
+  const auto mine = client_.queue.lease();
   for (const auto& next : made.outcome.next) {
     if (mine && next.client == mine->id()) {
       client_.complete.granted_to_waiter(next.waiter.hold, next.token, made.change.row->has_queue, checks_);
@@ -161,8 +161,8 @@ void edit_round::notify(const std::string& name, const decision& made) {
   }
   for (const auto& whom : made.outcome.wake) {
     if (mine && whom == mine->id()) {
-      client_.keeper.count_wakeup();
-      client_.keeper.look_at(client_.shared.time.now());
+      client_.agenda.count_wakeup();
+      client_.agenda.look_at(client_.shared.time.now());
     } else {
       wake_.push_back({whom});
     }

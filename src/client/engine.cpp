@@ -21,18 +21,17 @@ std::shared_ptr<engine> engine::open(database_source source, const options& sett
 engine::engine(database_source source, const options& settings, time_source& time)
     : context_{settings, time},
       source_(context_, std::move(source)),
-      queue_(context_),
-      completions_(context_, queue_, waiters_, holds_, releases_, contended_,
+      completions_(context_, agenda_, queue_, waiters_, holds_, releases_, contended_,
                    [this](const granted_hold& granted) {
                      return std::make_shared<hold_state>(shared_from_this(), context_.time, granted.lock,
                                                          granted.id, granted.token, granted.lease,
                                                          granted.mode, granted.weight, granted.ending);
                    }),
       loss_notifier_(context_, holds_),
-      keeper_(context_, queue_, waiters_, completions_, holds_, releases_, loss_notifier_,
+      keeper_(context_, agenda_, queue_, waiters_, completions_, holds_, releases_, loss_notifier_,
               [this] { return source_.connect(connection_source::spare::keeper); }),
-      reconcile_(context_, queue_, holds_, keeper_),
-      parts_{context_, queue_, completions_, contended_, pending_sweeps_, keeper_, reconcile_},
+      reconcile_(context_, queue_, holds_),
+      parts_{context_, queue_, completions_, contended_, agenda_, reconcile_},
       tasks_(parts_,
              [this] {
                check_usable();
@@ -41,7 +40,6 @@ engine::engine(database_source source, const options& settings, time_source& tim
       deadlocks_(context_, queue_),
       releaser_(context_, queue_, holds_, workers_, keeper_.slot()),
       fallback_(parts_, keeper_.slot()) {
-  completions_.attach(keeper_);
   keeper_.lend_to([this] { fallback_.note_connection(); },
                   [this](instant until) { fallback_.run_fallback(until); });
   context_.ghosts.on_forgotten = [this] { reconcile_.request_repeatedly(); };

@@ -10,6 +10,7 @@
 #include "client/errors.hpp"
 #include "client/hold_registry.hpp"
 #include "client/hold_releaser.hpp"
+#include "client/keeper_agenda.hpp"
 #include "client/lease_keeper.hpp"
 #include "client/loss_notifier.hpp"
 #include "client/reconciliation.hpp"
@@ -105,17 +106,17 @@ class engine : public std::enable_shared_from_this<engine> {
   guard_text exclusive_guard_;
   guard_text shared_guard_;
   connection_source source_;
-  submission_queue queue_;
+  keeper_agenda agenda_;
+  submission_queue queue_{context_, agenda_};
   waiter_registry waiters_;
   async_waiters async_;
-  hold_registry holds_;
+  hold_registry holds_{agenda_};
   recent_releases releases_;
   recently_contended contended_;
   completions completions_;
   loss_notifier loss_notifier_;
   lease_keeper keeper_;
   reconciliation reconcile_;
-  pending_sweeps pending_sweeps_;
   worker_context parts_;
   task_executor tasks_;
   deadlock_search deadlocks_;

@@ -1,6 +1,6 @@
 #include "client/fast_path.hpp"
 
-#include "client/lease_keeper.hpp"
+#include "client/change_signal.hpp"
 #include "client/reconciliation.hpp"
 #include "client/worker_context.hpp"
 
@@ -73,7 +73,7 @@ void fast_path::hand_over(std::vector<release_ptr>& operations) {
     const auto reply =
         slot_.call([&](store::lock_verbs& session) { return session.hand_over(request, skew); });
     if (!reply) continue;
-    if (const auto mine = client_.keeper.lease(); mine && reply->client == mine->id()) {
+    if (const auto mine = client_.queue.lease(); mine && reply->client == mine->id()) {
       client_.complete.granted_to_waiter(reply->granted, reply->token, reply->has_queue, checks);
     }
     operation->how = store::durability::durable;  // like the grant in the same commit
@@ -85,10 +85,10 @@ void fast_path::hand_over(std::vector<release_ptr>& operations) {
   }
 }
 
-// Returns true if the operation is still wanted and has the client's current lease. If it was sent on an
-// earlier lease, it has then begun anew under a new hold id. If this returns false, it has delayed, withdrawn
-// or failed the operation, or there was nothing to withdraw.
-bool fast_path::prepare(const acquire_ptr& operation) {
+// Returns true if the operation is still wanted and has the batch's lease. If it was sent on an earlier lease, it has
+// then begun anew under a new hold id. If this returns false, it has delayed, withdrawn or failed the operation, or
+// there was nothing to withdraw.
+bool fast_path::prepare(const acquire_ptr& operation, const std::shared_ptr<client_layer::lease>& lease) {
   // A statement of a broken connection may still run. Until it has ended, the request is neither repeated nor
   // withdrawn. If the request's lease is over, this need not wait: what the statement obtains on that lease
   // does not last, and a move finds the hold gone or withdrawn.
@@ -104,8 +104,7 @@ bool fast_path::prepare(const acquire_ptr& operation) {
     client_.queue.withdraw(*operation);
     return false;
   }
-  auto lease = client_.keeper.lease();
-  if (!lease) {
+  if (!lease || !lease->is_valid(context_.time.now())) {
     client_.queue.delay(operation, 1ms);
     return false;
   }
@@ -116,7 +115,7 @@ bool fast_path::prepare(const acquire_ptr& operation) {
       return false;
     }
     if (operation->lease) client_.complete.begin_anew(*operation);
-    operation->lease = std::move(lease);
+    operation->lease = lease;
   }
   client_.queue.mark(*operation);  // no request is sent before its id is marked as in use
   return true;
@@ -125,7 +124,7 @@ bool fast_path::prepare(const acquire_ptr& operation) {
 // If the lock was contended recently, the request tries the queue first. If it cannot enter, the lock may be
 // free.
 void fast_path::acquire_or_enqueue(batch& work) {
-  drop_answered(work.acquires, [&](const acquire_ptr& operation) { return !prepare(operation); });
+  drop_answered(work.acquires, [&](const acquire_ptr& operation) { return !prepare(operation, work.lease); });
   enqueue(work.acquires, true);
   acquire(work);
   enqueue(work.acquires, false);
@@ -173,9 +172,7 @@ void fast_path::acquire(batch& work) {
 
 // If the process ends before the sweep, a waiter's poll finds the lock free.
 void fast_path::schedule_sweep(const std::string& name) {
-  auto sweep = sweep_of(name);
-  sweep->is_pending_sweep = true;
-  if (client_.sweeps.add(name)) client_.queue.delay(std::move(sweep), barging_time);
+  client_.queue.delay(sweep_of(name), barging_time);
 }
 
 void fast_path::wake_office_watchers() {
@@ -194,7 +191,7 @@ void fast_path::enqueue(std::vector<acquire_ptr>& operations, bool contended_onl
   if (contended_only && (!operation->progress.may_try_fast() || !queues(definition))) return;
   const auto request = request_of(*operation);
   const std::chrono::microseconds skew = context_.skew();
-  const auto wakeups = client_.keeper.wakeups_received();
+  const auto wakeups = client_.agenda.wakeups();
   operation->progress.sent();
   const auto takeover_in =
       slot_.call([&](store::lock_verbs& session) { return session.enqueue(request, skew); });

@@ -6,6 +6,7 @@
 #include "client/submission_queue.hpp"
 #include "client/worker_context.hpp"
 
+#include <memory>
 #include <string>
 #include <vector>
 
@@ -27,7 +28,7 @@ class fast_path {
   void look_first(std::vector<acquire_ptr>& operations);
 
  private:
-  bool prepare(const acquire_ptr& operation);
+  bool prepare(const acquire_ptr& operation, const std::shared_ptr<client_layer::lease>& lease);
   bool queues(const model::lock_definition& definition) const;
   // Recorded names take the slow path, because only an edit writes the history.
   bool is_recorded(const std::string& name) const { return context_.recorded.contains(name); }

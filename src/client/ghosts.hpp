@@ -25,7 +25,11 @@ class ghosts {
   void remove(const ghost& one);
   // Removes a ghost whose end nobody has seen. The server's timeouts should have ended it, but that is no proof.
   void forget(const ghost& one);
-  // Called by forget(), under no mutex. Set it before the first add().
+  // There was no memory to add a ghost: nobody waits for its end, as for one that was forgotten.
+  void could_not_add() noexcept {
+    if (on_forgotten) on_forgotten();
+  }
+  // Called by forget() and could_not_add(), under no mutex. Must not throw. Set it before the first add().
   std::function<void()> on_forgotten{};
   bool empty() const noexcept { return count_.load() == 0; }
   std::vector<ghost> all() const;

@@ -165,20 +165,17 @@ void update_recorded(context& shared, store::session& session, std::int64_t vers
   shared.recorded.use(version, std::move(recordings));
 }
 
-void prune_written(context& shared, session_slot& slot) {
-  if (!shared.recorded.has_written()) return;
-  slot.call([&](store::session& session) {
-    for (const auto& name : shared.recorded.take_written()) {
-      const auto what = shared.recorded.find(name);
-      if (!what) continue;
-      try {
-        session.history().prune_history(name, what->keep, what->age, lines_at_once);
-      } catch (const error& failure) {
-        if (failure.code() == errc::unreachable) throw;
-        shared.log(log_level::info, "cannot prune the history of {} now: {}", name, failure.what());
-      }
+void prune_written(context& shared, store::session& session) {
+  for (const auto& name : shared.recorded.take_written()) {
+    const auto what = shared.recorded.find(name);
+    if (!what) continue;
+    try {
+      session.history().prune_history(name, what->keep, what->age, lines_at_once);
+    } catch (const error& failure) {
+      if (failure.code() == errc::unreachable) throw;
+      shared.log(log_level::info, "cannot prune the history of {} now: {}", name, failure.what());
     }
-  });
+  }
 }
 
 }  // namespace rowlock::client_layer

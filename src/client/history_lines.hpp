@@ -2,7 +2,6 @@
 #pragma once
 
 #include "client/context.hpp"
-#include "client/session_slot.hpp"
 #include "store/store.hpp"
 
 #include <string>
@@ -29,6 +28,6 @@ void update_recorded(context& shared, store::session& session, std::int64_t vers
 
 // Deletes old lines of the names whose history this client has written since the last call, a bounded number
 // of lines at a time.
-void prune_written(context& shared, session_slot& slot);
+void prune_written(context& shared, store::session& session);
 
 }  // namespace rowlock::client_layer

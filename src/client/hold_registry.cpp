@@ -27,8 +27,7 @@ bool hold_registry::add(const hold_ptr& hold, std::uint64_t checks_before) {
     }
     note();
   }
-  if (look_soon && on_unchecked) on_unchecked();
-  on_added();
+  look_soon ? agenda_.wake() : agenda_.note_hold();
   return true;
 }
 

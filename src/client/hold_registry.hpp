@@ -3,12 +3,12 @@
 
 #include "client/context.hpp"
 #include "client/hold_state.hpp"
+#include "client/keeper_agenda.hpp"
 #include "client/linked_list.hpp"
 #include "model/annotated_mutex.hpp"
 #include "store/store.hpp"
 
 #include <atomic>
-#include <functional>
 #include <memory>
 #include <optional>
 #include <set>
@@ -47,6 +47,8 @@ class hold_move {
 // Thread-safe.
 class hold_registry {
  public:
+  explicit hold_registry(keeper_agenda& agenda) : agenda_(agenda) {}
+
   // How many checks of all holds have begun. Read it before a request is sent, and pass it to add() with the
   // hold that the request obtained.
   std::uint64_t checks() const noexcept { return checks_.load(); }
@@ -80,11 +82,6 @@ class hold_registry {
   std::vector<hold_ptr> unchecked() const;
   bool has_unchecked() const noexcept { return has_unchecked_.load(); }
   void checked(std::span<const hold_ptr> holds);
-  // Called by add(), under no mutex, when a hold must be looked up soon. Set it before the first add().
-  std::function<void()> on_unchecked;
-  // Called by add(), under no mutex, for each hold that was added. Set it before the first add(), too.
-  std::function<void()> on_added = [] {};
-
   // From now on notices come to this lease. A hold whose notices go to another lease is unreachable: an
   // explicit-ttl hold that has outlived the lease of its process.
   void receive_as(model::lease_id client);
@@ -105,6 +102,7 @@ class hold_registry {
   void forget_deadline(const hold_state& hold) noexcept ROWLOCK_REQUIRES(mutex_);
   void note() noexcept ROWLOCK_REQUIRES(mutex_);
 
+  keeper_agenda& agenda_;
   mutable model::annotated_mutex mutex_;
   std::unordered_map<model::hold_id, hold_ptr> holds_ ROWLOCK_GUARDED_BY(mutex_);
   // The deadlines of holds on explicit-ttl leases, which are never renewed.

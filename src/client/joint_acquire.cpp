@@ -115,7 +115,7 @@ bool joint_acquire::may_retry(const error& failure) {
 }
 
 std::shared_ptr<joint_round> joint_acquire::next_round() {
-  auto lease = engine_.parts().keeper.lease();
+  auto lease = engine_.parts().queue.lease();
   if (lease && lease != lease_) {
     // Requests on the previous lease have died with it.
     lease_ = lease;

@@ -14,7 +14,7 @@ void await_first_lease(const joint_call& made) {
   auto& on = made.on();
   const auto now = on.shared().time.now();
   const auto end = std::min(made.until().value_or(instant::max()), now + 100ms);
-  while (!on.keeper().lease() && on.shared().time.now() < end && on.sleep(1ms, made.stop())) {
+  while (!on.parts().queue.lease() && on.shared().time.now() < end && on.sleep(1ms, made.stop())) {
   }
 }
 

@@ -21,34 +21,50 @@ constexpr auto stays_awake = 2s;
 
 }  // namespace
 
-lease_keeper::lease_keeper(context& shared, submission_queue& queue, waiter_registry& waiters,
-                           completions& completions, hold_registry& holds, recent_releases& releases,
-                           loss_notifier& loss_notifier, connector connect)
+lease_keeper::lease_keeper(context& shared, keeper_agenda& agenda, submission_queue& queue,
+                           waiter_registry& waiters, completions& completions, hold_registry& holds,
+                           recent_releases& releases, loss_notifier& loss_notifier, connector connect)
     : context_(shared),
+      agenda_(agenda),
       queue_(queue),
       waiters_(waiters),
       holds_(holds),
       slot_(shared, std::move(connect), ghost_kind::harmless),
       lease_(shared, queue, holds, loss_notifier, slot_),
-      poll_(shared, queue, waiters, completions, holds, slot_),
+      poll_(shared, queue, waiters, completions, holds, agenda, slot_),
       audit_(shared, queue, holds, releases, loss_notifier, slot_),
       sweep_(shared, queue, slot_),
       pauses_(shared.time) {
   slot_.on_connect = [this](store::session& session) {
     watches_offices_.store(false);
-    if (const auto current = this->lease()) {
+    if (const auto current = queue_.lease()) {
       session.listen(current->id());
       // The server may have crashed, which breaks the connection and may lose releases: a renewal finds out.
-      renew_now_.store(true);
+      agenda_.plan_renewal();
     }
     // A wake-up may have come while nobody listened.
-    poll_.plan(instant{});
+    agenda_.plan_look(instant{});
   };
-  holds.on_unchecked = [this] { slot_.end_wait(); };
-  holds.on_added = [this] {
-    if (waits_for_.load() == interest::nobody) slot_.end_wait();
+  agenda_.on_wake([this] { slot_.end_wait(); });
+}
+
+std::vector<lease_keeper::duty> lease_keeper::all_duties() {
+  const auto never = instant::max();
+  return {
+      {[this] { return agenda_.wants_renewal() ? instant{} : renew_at_; }, [this] { renew(); }},
+      {[this, never] { return wants_offices_.load() && !watches_offices_.load() ? instant{} : never; },
+       [this] { listen_to_offices(); }},
+      {[this] { return poll_.next(); }, [this] { look(); }},
+      {[this, never] { return agenda_.has_named() ? instant{} : never; }, [this] { poll_.look_at_named(); }},
+      {[this, never] { return must_poll_ ? poll_.next_poll() : never; }, [this] { poll_wakeups(); }},
+      {[this] { return audit_.next(); },
+       [this] {
+         if (audit_.step()) agenda_.plan_renewal();
+       }},
+      {[this] { return lease_.next_end(); }, [this] { lease_.end_lost(); }},
+      {[this] { return queue_.fallback_due(); }, [this] { run_fallback_(duties_.front().next()); }},
+      {[this] { return sweep_.next(); }, [this] { sweep_.step(); }},
   };
-  queue_.on_fallback_due = [this] { slot_.end_wait(); };
 }
 
 void lease_keeper::stop() noexcept {
@@ -57,23 +73,8 @@ void lease_keeper::stop() noexcept {
   office_signal_.notify();
 }
 
-void lease_keeper::look_at(instant when) noexcept {
-  if (poll_.plan(when) || waits_for_.load() != interest::waiters || (must_poll_ && poll_.is_silent()))
-    slot_.end_wait();
-}
-
-void lease_keeper::look_up(hold_id waiter) noexcept {
-  poll_.look_up({&waiter, 1});
-  slot_.end_wait();
-}
-
-void lease_keeper::renew_soon() noexcept {
-  renew_now_.store(true);
-  slot_.end_wait();
-}
-
 void lease_keeper::watch_offices() {
-  if (!must_poll_ && !wants_offices_.exchange(true)) slot_.end_wait();
+  if (!must_poll_ && !wants_offices_.exchange(true)) agenda_.wake();
 }
 
 // Notifies at the end, because a leader may have changed before this connection listened.
@@ -147,7 +148,7 @@ void lease_keeper::let_workers_look() {
 void lease_keeper::report(const error& failure) {
   const bool is_permanent = !is_temporary(failure);
   std::size_t failed_acquires = 0;
-  if (!lease()) {
+  if (!queue_.lease()) {
     failed_acquires = queue_.fail_acquires(std::current_exception(), is_permanent);
     if (is_permanent) poll_.fail_all(std::current_exception());
   }
@@ -161,50 +162,33 @@ void lease_keeper::report(const error& failure) {
   context_.log(level, "keeping the lease: {} (and {} times before)", failure.what(), *left_out);
 }
 
-template <class Body>
-void lease_keeper::attempt(recurring_step& what, instant due, Body body) {
+void lease_keeper::attempt(duty& one) {
   const auto now = context_.time.now();
-  if (now < std::max(due, what.not_before)) return;
-  what.not_before = now + what.pause.next();
+  if (now < one.next()) return;
+  one.not_before = now + one.pause.next();
   try {
-    body();
+    one.run();
   } catch (const error& failure) {
     if (failure.code() == errc::unreachable) {
-      what.not_before = {};  // the pause before the next connection takes its place
+      one.not_before = {};  // the pause before the next connection takes its place
       throw;
     }
     return report(failure);
   } catch (const std::bad_alloc&) {
     return context_.log(log_level::error, "keeping the lease: there is no memory");
   }
-  what.pause.reset();
-  what.not_before = {};
+  one.pause.reset();
+  one.not_before = {};
 }
 
 void lease_keeper::step() {
-  if (!lease()) {
+  if (!queue_.lease()) {
     // Holders of the old lease learn of their loss before a new lease exists, even if the watchdog is late.
     lease_.expire(context_.time.now());
     make_lease();
   }
-  attempt(renewing_, renewal_due(), [this] { renew(); });
-  if (wants_offices_.load() && !watches_offices_.load()) {
-    attempt(listening_, {}, [this] { listen_to_offices(); });
-  }
-  attempt(looking_, poll_.next(), [this] { look(); });
-  attempt(naming_, poll_.named_due(), [this] { poll_.look_at_named(); });
-  if (must_poll_) {
-    attempt(asking_, poll_.next_question(), [this] { poll_wakeups(); });
-  }
-  attempt(auditing_, audit_.next(), [this] {
-    if (audit_.step()) renew_now_.store(true);
-  });
-  attempt(ending_, lease_.next_end(), [this] { lease_.end_lost(); });
+  for (auto& one : duties_) attempt(one);
   note_connection_();
-  // No renewal waits for more than the statement under way.
-  attempt(carrying_, queue_.fallback_due(),
-          [this] { run_fallback_(std::max(renewal_due(), renewing_.not_before)); });
-  attempt(sweeping_, sweep_.next(), [this] { sweep_.step(); });
   if (wait_until(next_event())) on_wakeup(slot_.woken_waiters());
   if (auto danger = slot_.warning(); danger != warned_) {
     warned_ = std::move(danger);
@@ -215,7 +199,8 @@ void lease_keeper::step() {
 // Returns whether a wake-up came. A client that lately had a waiter or a hold goes on listening for it,
 // because it will probably have one again soon.
 bool lease_keeper::wait_until(instant event) {
-  waits_for_.store(interest::nobody);  // before the registries are read: whoever comes later ends the wait
+  using interest = session_slot::interest;
+  agenda_.set_sleep(true, true);
   const auto now = context_.time.now();
   const bool watches = !waiters_.empty() || wants_offices_.load();
   const bool has_any = watches || holds_.size() > 0;
@@ -229,48 +214,29 @@ bool lease_keeper::wait_until(instant event) {
     whose = interest::holders;
     if (!has_any) event = std::min(event, awake_until_);
   }
-  waits_for_.store(whose);
+  agenda_.set_sleep(whose != interest::waiters, whose == interest::nobody);
   const auto left = event - now;
   const bool heard = left > 0ns && slot_.wait(context_.time.patience(left), whose);
-  waits_for_.store(interest::waiters);
+  agenda_.set_sleep(false, false);
   return heard;
-}
-
-instant lease_keeper::renewal_due() const {
-  return renew_now_.load() ? instant{} : renew_at_;
 }
 
 instant lease_keeper::next_event() const {
   auto next = instant::max();
-  const auto consider = [&](const recurring_step& what, instant due) {
-    next = std::min(next, std::max(due, what.not_before));
-  };
-  consider(renewing_, renewal_due());
-  consider(looking_, poll_.next());
-  consider(naming_, poll_.named_due());
-  if (must_poll_) consider(asking_, poll_.question());
-  if (wants_offices_.load() && !watches_offices_.load()) consider(listening_, {});
-  consider(auditing_, audit_.next());
-  consider(ending_, lease_.next_end());
-  consider(carrying_, queue_.fallback_due());
-  consider(sweeping_, sweep_.next());
+  for (const auto& one : duties_) next = std::min(next, one.next());
   return next;
 }
 
 // A wake-up is for a waiter, or for a holder whose lock was taken by force. If the database's wake-ups reach
 // all clients, it may be for neither. If a wake-up names waiters, it is only for them.
 void lease_keeper::on_wakeup(const std::vector<hold_id>& granted) {
-  poll_.count_wakeup();
-  if (!granted.empty()) {
-    poll_.look_up(granted);
-    return attempt(naming_, {}, [this] { poll_.look_at_named(); });
-  }
+  agenda_.count_wakeup();
+  if (!granted.empty()) return agenda_.plan_look_up(granted);
   if (wants_offices_.load()) office_signal_.notify();
   // A grant to a waiter of this client need not be all that the wake-up means: the same commit may have taken
   // the lock from a holder of this client.
   audit_.suspect();
   poll_.begin_again();
-  attempt(looking_, {}, [this] { look(); });
 }
 
 // If the database cannot tell whether something changed, only the waiters are looked up; a holder learns of a
@@ -279,7 +245,7 @@ void lease_keeper::poll_wakeups() {
   switch (poll_.poll_wakeups()) {
     case store::wakeup_poll::none: return;
     case store::wakeup_poll::some: return on_wakeup();
-    case store::wakeup_poll::unknown: poll_.begin_again(); look();
+    case store::wakeup_poll::unknown: poll_.begin_again();
   }
 }
 
@@ -301,14 +267,14 @@ void lease_keeper::make_lease() {
   // before the new lease can be used: requests that wait on the new lease need not be sent again.
   lease_.reserve();
   auto left = waiters_.take_all();
-  lease_.use(created.made);
+  queue_.use_lease(created.made);
   while (!left.empty()) queue_.submit_again(left.pop());
 }
 
 void lease_keeper::renew() {
   const auto sent_at = context_.time.now();
   // The renewal stays due until it has succeeded.
-  if (renew_now_.exchange(false)) renew_at_ = sent_at;
+  if (agenda_.take_renewal()) renew_at_ = sent_at;
   const auto reply = lease_.renew(sent_at);
   if (!reply) return;
   renew_at_ = sent_at + renew_interval(context_.settings);

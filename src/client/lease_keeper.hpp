@@ -1,11 +1,25 @@
 // The thread that keeps a client alive, on a connection of its own: it renews the lease and listens for wake-ups. In
-// between it polls for the waiters, checks the holds and sweeps. While no worker is connected it also sends releases.
+// between it does its other duties, each of which is a statement or two. So a renewal waits for no more than that.
+//
+//   duty           | when it is due                                           | what it does
+//   renew          | a few times in each ttl, or when somebody asks           | renews the lease, and passes on what the
+//                  |                                                          | answer shows of the database
+//   listen         | the first candidate watches an office                    | listens to changes of offices, too
+//   look           | every poll interval while somebody waits, at a takeover, | looks up the waiters (waiter_poll)
+//                  | or after a wake-up                                       |
+//   look at named  | a wake-up has named waiters                              | looks up those
+//   poll           | somebody waits, and the database sends no wake-ups       | asks the database for wake-ups
+//   audit          | a renewal or a wake-up leaves holds to be checked        | checks some holds (hold_audit)
+//   end lost       | a lost lease would have expired                          | ends it in the database
+//   send releases  | no worker is connected, and there are releases           | sends them, until the next renewal is due
+//   sweep          | every sweep interval                                     | frees what dead clients left (background_sweep)
 #pragma once
 
 #include "client/background_sweep.hpp"
 #include "client/change_signal.hpp"
 #include "client/completions.hpp"
 #include "client/hold_audit.hpp"
+#include "client/keeper_agenda.hpp"
 #include "client/loss_notifier.hpp"
 #include "client/process_lease.hpp"
 #include "client/repeated_failures.hpp"
@@ -15,6 +29,7 @@
 #include "client/waiter_poll.hpp"
 #include "client/waiter_registry.hpp"
 
+#include <algorithm>
 #include <atomic>
 #include <functional>
 #include <memory>
@@ -29,12 +44,11 @@ using model::lease_id;
 
 class lease_keeper {
  public:
-  lease_keeper(context& shared, submission_queue& queue, waiter_registry& waiters, completions& completions,
-               hold_registry& holds, recent_releases& releases, loss_notifier& loss_notifier,
-               connector connect);
-
-  // As process_lease::current().
-  std::shared_ptr<client_layer::lease> lease() const { return lease_.current(); }
+  lease_keeper(context& shared, keeper_agenda& agenda, submission_queue& queue, waiter_registry& waiters,
+               completions& completions, hold_registry& holds, recent_releases& releases,
+               loss_notifier& loss_notifier, connector connect);
+  lease_keeper(const lease_keeper&) = delete;
+  lease_keeper& operator=(const lease_keeper&) = delete;
 
   session_slot& slot() noexcept { return slot_; }
   const session_slot& slot() const noexcept { return slot_; }
@@ -69,34 +83,29 @@ class lease_keeper {
 
   // ---- from any thread ----
 
-  // Moves the next look at the waiters forward to that time.
-  void look_at(instant when) noexcept;
-  // Looks at one waiter alone, now.
-  void look_up(model::hold_id waiter) noexcept;
-  void renew_soon() noexcept;
   // From now on office_signal() reports that the leader of some election may have changed; it never does on a
   // database that must be polled.
   void watch_offices();
   bool watches_offices() const noexcept { return watches_offices_.load(); }
   change_signal& office_signal() noexcept { return office_signal_; }
-  // How many wake-ups have come, plus the grants to waiters that were not registered yet.
-  std::uint64_t wakeups_received() const noexcept { return poll_.wakeups(); }
-  void count_wakeup() noexcept { poll_.count_wakeup(); }
   // For the watchdog: as process_lease::expire().
   std::optional<instant> expire(instant now) noexcept { return lease_.expire(now); }
 
  private:
-  // One of the keeper's duties. If it fails, it is retried after a growing pause of its own, and nothing else
-  // waits for it.
-  struct recurring_step {
+  // If a duty fails, it is retried after a growing pause of its own, and no other waits for it.
+  struct duty {
+    std::function<instant()> due;
+    std::function<void()> run;
     backoff pause = reconnect_pause();
     instant not_before{};
+
+    instant next() const { return std::max(due(), not_before); }
   };
 
+  std::vector<duty> all_duties();
   void step();
   bool wait_until(instant event);
-  template <class Body>
-  void attempt(recurring_step& what, instant due, Body body);
+  void attempt(duty& one);
   void handle_failure() noexcept;
   void let_workers_look();
   void report(const error& failure);
@@ -107,10 +116,10 @@ class lease_keeper {
   void look();
   // granted: as session::woken_waiters().
   void on_wakeup(const std::vector<hold_id>& granted = {});
-  instant renewal_due() const;
   instant next_event() const;
 
   context& context_;
+  keeper_agenda& agenda_;
   submission_queue& queue_;
   waiter_registry& waiters_;
   hold_registry& holds_;
@@ -122,11 +131,8 @@ class lease_keeper {
 
   stoppable_sleep pauses_;  // closed: stop() was called
 
-  using interest = session_slot::interest;
-  std::atomic<interest> waits_for_{interest::waiters};
   instant watches_until_{};  // until then the thread waits with interest::waiters
   instant awake_until_{};    // later, until then, it waits with interest::holders
-  std::atomic<bool> renew_now_{false};
   std::atomic<bool> wants_offices_{false};
   std::atomic<bool> watches_offices_{false};
   change_signal office_signal_;
@@ -140,9 +146,9 @@ class lease_keeper {
   backoff reconnect_ = reconnect_pause();
   backoff contended_ = row_probe();  // a locked row comes free without notice
   repeated_failures failures_;
-  recurring_step renewing_, listening_, looking_, naming_, asking_, auditing_, ending_, carrying_, sweeping_;
   instant renew_at_{};
-  std::string warned_;  // the latest warning; empty: it is over
+  std::vector<duty> duties_ = all_duties();  // in the order in which they are done; the first is the renewal
+  std::string warned_;                       // the latest warning; empty: it is over
 };
 
 }  // namespace rowlock::client_layer

@@ -136,10 +136,9 @@ struct release_operation {
   store::durability how = store::durability::asynchronous;
   instant keep_until{};  // minimum hold time: the lock rests until then
   bool fair = true;
-  bool is_pending_sweep = false;  // a sweep for the waiters of an unfair lock
-  bool fast = false;              // the fast path is worth a try
-  bool try_hand_over = false;     // if that frees nothing, a hand-over without an edit is worth a try
-  bool in_doubt = false;          // an answer was lost, so this may have been executed
+  bool fast = false;           // the fast path is worth a try
+  bool try_hand_over = false;  // if that frees nothing, a hand-over without an edit is worth a try
+  bool in_doubt = false;       // an answer was lost, so this may have been executed
   // Its caller counts `released` as evidence that the hold stood until then.
   bool must_be_certain = false;
   retry_state retry{};

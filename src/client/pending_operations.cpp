@@ -23,8 +23,7 @@ const std::string& name_of(const release_ptr& operation) {
 
 // A sweep without a caller. One of them per name is enough.
 bool is_background_sweep(const release_operation& operation) {
-  return operation.purpose == release_operation::aim::sweep && !operation.answer &&
-         !operation.is_pending_sweep;
+  return operation.purpose == release_operation::aim::sweep && !operation.answer;
 }
 
 }  // namespace

@@ -33,9 +33,10 @@ struct batch {
   std::vector<release_ptr> releases;       // names are distinct across both, except:
   std::unordered_set<std::string> joined;  // names of several requests that one edit decides
   std::vector<task_ptr> tasks;
-  std::vector<std::string> names;  // reserved until finish()
-  bool must_connect = false;       // it is empty, because the worker must connect before it takes work
-  bool alone = false;              // one request, which must be sent by itself
+  std::shared_ptr<client_layer::lease> lease;  // on which the acquires go
+  std::vector<std::string> names;              // reserved until finish()
+  bool must_connect = false;  // it is empty, because the worker must connect before it takes work
+  bool alone = false;         // one request, which must be sent by itself
   // While the batch is formed: the names that more requests may join, and how many have.
   std::unordered_map<std::string, std::size_t> open;
 

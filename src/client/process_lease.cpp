@@ -7,11 +7,6 @@
 
 namespace rowlock::client_layer {
 
-std::shared_ptr<lease> process_lease::current() const {
-  const model::annotated_lock lock{mutex_};
-  return current_ && current_->is_valid(context_.time.now()) ? current_ : nullptr;
-}
-
 process_lease::created process_lease::create() {
   const auto id = model::lease_id::random();
   const auto record = context_.process.lease(id, id, context_.settings.ttl);
@@ -34,29 +29,19 @@ void process_lease::reserve() {
   if (lost_.capacity() == lost_.size()) lost_.reserve(2 * lost_.size() + 1);
 }
 
-void process_lease::use(const std::shared_ptr<lease>& made) noexcept {
-  const model::annotated_lock lock{mutex_};
-  current_ = made;
-  queue_.allow_acquires(true);
-}
-
 // Holders are notified first. Another thread writes the log.
 void process_lease::lose(const std::shared_ptr<lease>& lost, loss reason) noexcept {
   {
     const model::annotated_lock lock{mutex_};
-    if (current_ != lost) return;
-    current_.reset();
+    if (!queue_.drop_lease(*lost)) return;
     lost_.push_back({lost->id(), lost->end() + context_.margin(lost->ttl())});
-    // Under this mutex: the watchdog may lose this lease while the keeper makes the next one, and without the
-    // mutex it could forbid what use() has just allowed.
-    queue_.allow_acquires(false);
   }
   notifier_.tell(holds_.lose(*lost, reason));
   context_.log(log_level::warning, "lease {} is lost: {}", lost->id(), to_string(reason));
 }
 
 std::optional<store::renewal_reply> process_lease::renew(instant sent_at) {
-  const auto renewed = current();
+  const auto renewed = queue_.lease();
   if (!renewed) return {};  // past its deadline: never renewed (I3)
   const model::lease_id ids[] = {renewed->id()};
   auto reply = slot_.call([&](store::lock_verbs& session) {
@@ -85,11 +70,7 @@ std::optional<store::renewal_reply> process_lease::renew(instant sent_at) {
 }
 
 std::optional<instant> process_lease::expire(instant now) noexcept {
-  std::shared_ptr<lease> watched;
-  {
-    const model::annotated_lock lock{mutex_};
-    watched = current_;
-  }
+  const auto watched = queue_.lease_in_use();
   if (!watched) return {};
   if (watched->is_valid(now)) return watched->deadline();
   lose(watched, loss::expired);
@@ -129,8 +110,11 @@ void process_lease::end_all() {
   {
     const model::annotated_lock lock{mutex_};
     ended = endable(context_.time.now());
-    if (current_) ended.push_back(current_->id());
-    last = std::exchange(current_, nullptr);
+    last = queue_.lease_in_use();
+    if (last) {
+      ended.push_back(last->id());
+      queue_.drop_lease(*last);
+    }
   }
   if (last) {
     last->end();
@@ -138,7 +122,8 @@ void process_lease::end_all() {
   }
   if (ended.empty()) return;
   slot_.call([&](store::lock_verbs& session) { session.end(ended); });
-  prune_written(context_, slot_);
+  if (context_.recorded.has_written())
+    slot_.call([&](store::session& session) { prune_written(context_, session); });
 }
 
 }  // namespace rowlock::client_layer

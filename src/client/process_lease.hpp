@@ -22,9 +22,6 @@ class process_lease {
                 session_slot& slot)
       : context_(shared), queue_(queue), holds_(holds), notifier_(notifier), slot_(slot) {}
 
-  // The lease for new requests. Null if there is none, or it is past its deadline.
-  std::shared_ptr<lease> current() const;
-
   // A new lease, and the state of the database in which it was made.
   struct created {
     std::shared_ptr<lease> made;
@@ -32,9 +29,7 @@ class process_lease {
     instant sent_at;
   };
   created create();
-  // Makes that lease the current one: from now on acquires are sent. Call reserve() before.
-  void use(const std::shared_ptr<lease>& made) noexcept;
-  // Allocates what the loss of a lease needs.
+  // Allocates what the loss of a lease needs. Call it before submission_queue::use_lease().
   void reserve();
 
   // Renews the current lease. Empty: there is none, or this answer showed that it is lost.
@@ -66,7 +61,6 @@ class process_lease {
   loss_notifier& notifier_;
   session_slot& slot_;
   mutable model::annotated_mutex mutex_;
-  std::shared_ptr<lease> current_ ROWLOCK_GUARDED_BY(mutex_);
   std::vector<lost_lease> lost_ ROWLOCK_GUARDED_BY(mutex_);  // with room for one more
 };
 

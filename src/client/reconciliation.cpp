@@ -1,7 +1,5 @@
 #include "client/reconciliation.hpp"
 
-#include "client/lease_keeper.hpp"
-
 #include <algorithm>
 #include <iterator>
 #include <utility>
@@ -30,10 +28,6 @@ bool rests(const store::held_entry& entry) {
 }
 
 }  // namespace
-
-reconciliation::reconciliation(context& shared, submission_queue& queue, hold_registry& holds,
-                               lease_keeper& keeper)
-    : context_(shared), queue_(queue), holds_(holds), keeper_(keeper) {}
 
 void reconciliation::request(std::chrono::nanoseconds in) noexcept {
   const auto now = context_.time.now();
@@ -153,7 +147,7 @@ void reconciliation::step(store::lock_verbs& session, std::uint64_t number) {
 // False: another step has replaced this one. client: becomes client_, which no other step changes while this
 // one runs; null if there is nothing to read.
 bool reconciliation::begin(std::uint64_t number, std::shared_ptr<lease>& client) {
-  const auto current = keeper_.lease();
+  const auto current = queue_.lease();
   const model::annotated_lock lock{mutex_};
   if (number != sent_) return false;
   runs_ = true;

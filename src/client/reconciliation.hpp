@@ -20,8 +20,6 @@
 
 namespace rowlock::client_layer {
 
-class lease_keeper;
-
 // Thread-safe. Reads the names page by page, with pauses, on the workers that acquire: never on the
 // connection that renews leases, and no release waits for it.
 //
@@ -31,7 +29,8 @@ class lease_keeper;
 // any more. The hold or place of that id is released only if it still stands on the lease that was read.
 class reconciliation {
  public:
-  reconciliation(context& shared, submission_queue& queue, hold_registry& holds, lease_keeper& keeper);
+  reconciliation(context& shared, submission_queue& queue, hold_registry& holds)
+      : context_(shared), queue_(queue), holds_(holds) {}
 
   // Requests one reading of all names, which begins after that time.
   void request(std::chrono::nanoseconds in = {}) noexcept;
@@ -72,7 +71,6 @@ class reconciliation {
   context& context_;
   submission_queue& queue_;
   hold_registry& holds_;
-  lease_keeper& keeper_;
 
   model::annotated_mutex mutex_;
   // The earliest and the latest requested time for which no reading has begun yet.

@@ -112,7 +112,7 @@ void session_slot::drop(bool leaves_ghost) noexcept {
       context_.ghosts.add({std::move(backend), context_.time.now()});
     }
   } catch (...) {
-    // If there is no memory for the ghost's name, there is none for its statement either.
+    if (leaves_ == ghost_kind::grants) context_.ghosts.could_not_add();
   }
 }
 

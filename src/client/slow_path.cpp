@@ -1,7 +1,6 @@
 #include "client/slow_path.hpp"
 
 #include "client/edit_round.hpp"
-#include "client/lease_keeper.hpp"
 #include "client/reconciliation.hpp"
 #include "client/worker_context.hpp"
 
@@ -60,7 +59,7 @@ void slow_path::decide_all() {
 
 // A lease for one hold of this client. Notices about it go to the client's own lease.
 store::lease_record slow_path::explicit_lease(lease_id id, std::chrono::milliseconds ttl) const {
-  const auto own = client_.keeper.lease();
+  const auto own = client_.queue.lease();
   return context_.process.lease(id, own ? own->id() : id, ttl);
 }
 

@@ -188,7 +188,6 @@ void statement_worker::carry(batch& work) {
   fast_.look_first(work.acquires);
   slow_.reserve(work.releases.size() + work.acquires.size());
   for (auto& operation : work.releases) {
-    if (operation->is_pending_sweep) client_.sweeps.take(operation->name);
     // A force or a sweep is not done once its caller has given up.
     const bool is_own = operation->purpose == release_operation::aim::release;
     if (!is_own && operation->answer && operation->answer->is_given_up()) continue;

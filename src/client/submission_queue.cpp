@@ -14,7 +14,28 @@ void submission_queue::count_worker(worker_role role, bool connected) {
     stranded = is_fallback_needed();
   }
   wake_all();
-  if (stranded) on_fallback_due();
+  if (stranded) agenda_.wake();
+}
+
+void submission_queue::use_lease(std::shared_ptr<client_layer::lease> made) noexcept {
+  {
+    const model::annotated_lock lock{mutex_};
+    lease_.swap(made);
+    acquiring_.blocked = releasing_.blocked = false;
+  }
+  wake_all();
+}
+
+bool submission_queue::drop_lease(const client_layer::lease& over) noexcept {
+  const model::annotated_lock lock{mutex_};
+  if (lease_.get() != &over) return false;
+  lease_.reset();
+  return true;
+}
+
+std::shared_ptr<lease> submission_queue::lease() const {
+  auto used = lease_in_use();
+  return used && used->is_valid(context_.time.now()) ? used : nullptr;
 }
 
 instant submission_queue::fallback_due() {
@@ -105,7 +126,7 @@ void submission_queue::enter_release(Add add) noexcept {
     stranded = is_fallback_needed();
   }
   if (wake) wake->work.notify_one();
-  if (stranded) on_fallback_due();
+  if (stranded) agenda_.wake();
 }
 
 void submission_queue::submit(release_ptr operation) noexcept {
@@ -155,7 +176,7 @@ void submission_queue::delay(release_ptr operation, std::chrono::nanoseconds pau
     wake = &serving(worker_role::releases);
   }
   wake->work.notify_one();
-  if (stranded) on_fallback_due();
+  if (stranded) agenda_.wake();
   if (dropped && operation->answer) operation->answer->complete(release_result::unknown);
 }
 
@@ -183,12 +204,12 @@ instant submission_queue::next_delayed(worker_role role) const {
 
 bool submission_queue::fill(batch& taken, worker_role role) {
   const bool acquires = takes(role, worker_role::acquires);
-  const bool alone_first = acquires && acquires_allowed_ && pending_.has_passed_over();
+  const bool alone_first = acquires && lease_ && pending_.has_passed_over();
   try {
     if (alone_first) pending_.take_acquires(taken);
     // Releases first: an acquire of the same name then finds the lock free.
     if (sends_releases(role)) pending_.take_releases(taken);
-    if (acquires && acquires_allowed_ && !alone_first) pending_.take_acquires(taken);
+    if (acquires && lease_ && !alone_first) pending_.take_acquires(taken);
     if (takes(role, worker_role::releases)) pending_.take_task(taken);
     if (acquires) pending_.take_background(taken);
   } catch (const std::bad_alloc&) {
@@ -211,6 +232,7 @@ batch submission_queue::take(worker_role role, const std::function<bool()>& is_c
     add_delayed(role);
     if (has_work(role) && !mine.blocked) {
       if (batch taken; fill(taken, role)) {
+        taken.lease = lease_;
         pending_.begin();
         return taken;
       }
@@ -237,13 +259,14 @@ batch submission_queue::reserve(const Operation& operation, const std::string& n
   batch single;
   (single.*into).push_back(operation);
   if (stopped_ || !pending_.reserve(name, single)) return {};
+  single.lease = lease_;
   pending_.begin();
   return single;
 }
 
 batch submission_queue::alone(const acquire_ptr& operation) {
   const model::annotated_lock lock{mutex_};
-  if (!acquires_allowed_ || stopping_ || pending_.has_acquires()) return {};
+  if (!lease_ || stopping_ || pending_.has_acquires()) return {};
   mark(*operation);
   return reserve(operation, operation->definition.name, &batch::acquires);
 }
@@ -278,7 +301,7 @@ void submission_queue::finish(const batch& done) noexcept {
   }
   if (wake_acquiring || over) work_of(worker_role::acquires).notify_all();
   if (wake_releasing || over) work_of(worker_role::releases).notify_all();
-  if (stranded) on_fallback_due();
+  if (stranded) agenda_.wake();
   if (idle) idle_.notify_all();
 }
 

@@ -3,6 +3,8 @@
 #pragma once
 
 #include "client/context.hpp"
+#include "client/keeper_agenda.hpp"
+#include "client/lease.hpp"
 #include "client/pending_operations.hpp"
 #include "model/annotated_mutex.hpp"
 
@@ -21,7 +23,7 @@ enum class worker_role : std::uint8_t { everything, acquires, releases, fallback
 // Thread-safe.
 class submission_queue {
  public:
-  explicit submission_queue(context& shared) : context_(shared) {}
+  submission_queue(context& shared, keeper_agenda& agenda) : context_(shared), agenda_(agenda) {}
 
   // Call it before the first take(). split: there is a worker for each role. Otherwise one does everything.
   void split_roles(bool split) { split_ = split; }
@@ -41,8 +43,6 @@ class submission_queue {
     const model::annotated_lock lock{mutex_};
     return acquiring_.connected_workers + releasing_.connected_workers > 0;
   }
-  // Called, with no mutex locked, when there may be work for the fallback worker. Set before the first take().
-  std::function<void()> on_fallback_due;
   // When the fallback worker has work: releases, while it is connected and no other worker is.
   instant fallback_due();
   // Returns a batch of that work. Does not wait; the batch may be empty.
@@ -63,14 +63,17 @@ class submission_queue {
   void delay(acquire_ptr operation, std::chrono::nanoseconds pause) noexcept;
   void delay(release_ptr operation, std::chrono::nanoseconds pause) noexcept;
 
-  // Acquires are handed out only while the client has a lease.
-  void allow_acquires(bool allowed) {
-    {
-      const model::annotated_lock lock{mutex_};
-      acquires_allowed_ = allowed;
-      acquiring_.blocked = releasing_.blocked = false;
-    }
-    wake_all();
+  // The lease for new requests. Acquires are handed out only while the client has one, and batch::lease is the one
+  // that they go on.
+  void use_lease(std::shared_ptr<client_layer::lease> made) noexcept;
+  // That lease is over. Returns false if another one is in use, or none.
+  bool drop_lease(const client_layer::lease& over) noexcept;
+  // Null: there is none, or it is past its deadline.
+  std::shared_ptr<client_layer::lease> lease() const;
+  // The same, but also one that is past its deadline and has not been dropped yet.
+  std::shared_ptr<client_layer::lease> lease_in_use() const {
+    const model::annotated_lock lock{mutex_};
+    return lease_;
   }
 
   // Waits for the next batch of that role. Empty: the queue was stopped, and nothing is left that may run. If
@@ -78,7 +81,7 @@ class submission_queue {
   // batch::must_connect.
   batch take(worker_role role, const std::function<bool()>& is_connected = {});
   // A batch of this one request, for a caller that sends it itself. Empty if others wait before it, its name
-  // is in another batch, or acquires are not allowed.
+  // is in another batch, or there is no lease for an acquire.
   batch alone(const acquire_ptr& operation);
   batch alone(const release_ptr& operation);
   // Frees the batch's names for other batches.
@@ -178,6 +181,7 @@ class submission_queue {
   }
 
   context& context_;
+  keeper_agenda& agenda_;
   ids_in_use ids_;
   mutable model::annotated_mutex mutex_;
   side acquiring_ ROWLOCK_GUARDED_BY(mutex_);  // does everything if roles are not split
@@ -186,7 +190,7 @@ class submission_queue {
   std::condition_variable idle_;
   stoppable_sleep reconnects_{context_.time};
   pending_operations pending_ ROWLOCK_GUARDED_BY(mutex_);
-  bool acquires_allowed_ ROWLOCK_GUARDED_BY(mutex_) = false;
+  std::shared_ptr<client_layer::lease> lease_ ROWLOCK_GUARDED_BY(mutex_);
   bool split_ = false;  // as split_roles() says, before any thread uses the queue
   bool stopping_ ROWLOCK_GUARDED_BY(mutex_) = false;
   bool stopped_ ROWLOCK_GUARDED_BY(mutex_) = false;
@@ -214,7 +218,7 @@ inline bool submission_queue::is_fallback_needed() const {
 }
 
 inline bool submission_queue::has_work(worker_role role) const {
-  const bool acquires = ((acquires_allowed_ && pending_.has_acquires()) || pending_.has_background()) &&
+  const bool acquires = ((lease_ && pending_.has_acquires()) || pending_.has_background()) &&
                         takes(role, worker_role::acquires);
   const bool tasks = pending_.has_tasks() && takes(role, worker_role::releases);
   return acquires || tasks || (pending_.has_releases() && sends_releases(role));

@@ -2,7 +2,6 @@
 
 #include "client/backoff.hpp"
 #include "client/edit_round.hpp"
-#include "client/lease_keeper.hpp"
 
 #include <algorithm>
 #include <utility>
@@ -68,7 +67,7 @@ task_executor::pending_decision task_executor::begin_decision(const std::string&
                                                               lock_decision decide) {
   const auto reply = std::make_shared<edit_reply>();
   const auto task = begin([this, reply, name, about, decide = std::move(decide)](store::session& session) {
-    const auto lease = client_.keeper.lease();
+    const auto lease = client_.queue.lease();
     edit_round edit{client_, 1};
     edit.add({.name = name,
               .about = about.hold,

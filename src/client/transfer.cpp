@@ -26,7 +26,7 @@ std::shared_ptr<lease> lease_of(engine& on) {
   const auto until = on.shared().time.now() + on.shared().longest_call();
   on.start_keeper();
   for (;;) {
-    if (auto lease = on.parts().keeper.lease()) return lease;
+    if (auto lease = on.parts().queue.lease()) return lease;
     if (!on.sleep(std::min<std::chrono::nanoseconds>(1ms, until - on.shared().time.now()), {})) {
       throw no_answer(on.shared().longest_call());
     }
@@ -193,7 +193,7 @@ std::string transfer(const hold_ptr& hold, std::chrono::milliseconds ttl) {
         });
     if (settled.result != what::granted) {
       moving.reset();
-      on.parts().keeper.renew_soon();  // the renewal finds out why
+      on.parts().agenda.renew_soon();  // the renewal finds out why
       throw hold_is_over(hold->name());
     }
   } catch (const error& failure) {

@@ -17,27 +17,19 @@ constexpr int refusals_at_most = 3;
 }  // namespace
 
 waiter_poll::waiter_poll(context& shared, submission_queue& queue, waiter_registry& waiters,
-                         completions& completions, hold_registry& holds, session_slot& slot)
+                         completions& completions, hold_registry& holds, keeper_agenda& agenda,
+                         session_slot& slot)
     : context_(shared),
       queue_(queue),
       waiters_(waiters),
       completions_(completions),
       holds_(holds),
-      slot_(slot),
-      look_at_(instant::max().time_since_epoch().count()) {}
-
-bool waiter_poll::plan(instant when) noexcept {
-  auto planned = look_at_.load();
-  const auto wished = when.time_since_epoch().count();
-  while (wished < planned) {
-    if (look_at_.compare_exchange_weak(planned, wished)) return true;
-  }
-  return false;
-}
+      agenda_(agenda),
+      slot_(slot) {}
 
 instant waiter_poll::next() const {
   if (asked_ < to_ask_.size() || !barriers_.empty()) return {};
-  return instant{std::chrono::nanoseconds{look_at_.load()}};
+  return agenda_.next_look();
 }
 
 // A look that is planned for later stays planned. Otherwise each waiter that comes and goes would wake this
@@ -45,17 +37,16 @@ instant waiter_poll::next() const {
 void waiter_poll::look() {
   const auto now = context_.time.now();
   if (asked_ == to_ask_.size()) {
-    const auto planned = look_at_.load();
-    const bool is_due = instant{std::chrono::nanoseconds{planned}} <= now;
+    const bool is_due = agenda_.next_look() <= now;
     if (!is_due && !barriers_.empty()) return ask_barrier(now);
-    if (is_due) look_at_.store(instant::max().time_since_epoch().count());
     // The order matters: a waiter that enters the registry after this plans a look itself.
+    if (is_due) agenda_.begin_look();
     to_ask_ = waiters_.queries();
     asked_ = 0;
     sent_.clear();
     if (to_ask_.empty()) return barriers_.clear();
-    plan(now + context_.settings.poll_interval);
-    if (ask_at_ != instant::max()) ask_at_ = now + asking_.next();  // this look does more than a poll
+    agenda_.plan_look(now + context_.settings.poll_interval);
+    if (poll_at_ != instant::max()) poll_at_ = now + poll_pause_.next();  // this look does more than a poll
   }
   const auto part = std::span{to_ask_}.subspan(asked_, std::min(chunk, to_ask_.size() - asked_));
   look_at(part, now);
@@ -63,31 +54,11 @@ void waiter_poll::look() {
   if (asked_ == to_ask_.size() && barriers_.empty()) refusals_ = 0;
 }
 
-void waiter_poll::look_up(std::span<const model::hold_id> waiters) noexcept {
-  const model::annotated_lock lock{mutex_};
-  try {
-    named_.insert(named_.end(), waiters.begin(), waiters.end());
-  } catch (...) {
-    plan(instant{});  // there is no memory, so all are looked up
-  }
-}
-
-instant waiter_poll::named_due() const {
-  const model::annotated_lock lock{mutex_};
-  return named_.empty() ? instant::max() : instant{};
-}
-
 void waiter_poll::look_at_named() {
-  std::vector<model::hold_id> waiters;
-  {
-    const model::annotated_lock lock{mutex_};
-    waiters.assign(named_.begin(),
-                   named_.begin() + static_cast<std::ptrdiff_t>(std::min(chunk, named_.size())));
-  }
+  const auto waiters = agenda_.named(chunk);
   sent_.clear();
   look_at(waiters_.queries(waiters), context_.time.now());
-  const model::annotated_lock lock{mutex_};
-  named_.erase(named_.begin(), named_.begin() + static_cast<std::ptrdiff_t>(waiters.size()));
+  agenda_.drop_named(waiters.size());
 }
 
 void waiter_poll::look_at(std::span<const store::hold_query> waiters, instant now) {
@@ -124,7 +95,7 @@ void waiter_poll::look_at(std::span<const store::hold_query> waiters, instant no
     }
   }
   if (!some_wait) return;
-  if (const auto takeover = waiters_.next_takeover()) plan(*takeover);
+  if (const auto takeover = waiters_.next_takeover()) agenda_.plan_look(*takeover);
 }
 
 void waiter_poll::wait_or_ask(const std::string& name, model::hold_id hold,
@@ -158,25 +129,25 @@ void waiter_poll::ask_barrier(instant now) {
   for (const auto& hold : members) wait_or_ask(name, hold, due, now);
   barriers_.erase(barriers_.begin());
   if (barriers_.empty()) refusals_ = 0;
-  if (const auto takeover = waiters_.next_takeover()) plan(*takeover);
+  if (const auto takeover = waiters_.next_takeover()) agenda_.plan_look(*takeover);
 }
 
-instant waiter_poll::next_question() {
-  // The order matters: a waiter that enters the registry after the question finds silent_ set, and ends the silence.
-  silent_.store(true);
-  if (waiters_.empty()) return ask_at_ = instant::max();
-  silent_.store(false);
-  if (ask_at_ == instant::max()) {
-    asking_.reset();
-    ask_at_ = context_.time.now() + asking_.next();
+instant waiter_poll::next_poll() {
+  // The order matters: a waiter that enters the registry after this look wakes the keeper, which then polls.
+  agenda_.set_silent(true);
+  if (waiters_.empty()) return poll_at_ = instant::max();
+  agenda_.set_silent(false);
+  if (poll_at_ == instant::max()) {
+    poll_pause_.reset();
+    poll_at_ = context_.time.now() + poll_pause_.next();
   }
-  return ask_at_;
+  return poll_at_;
 }
 
 store::wakeup_poll waiter_poll::poll_wakeups() {
-  ask_at_ = context_.time.now() + asking_.next();
+  poll_at_ = context_.time.now() + poll_pause_.next();
   const auto told = slot_.call([](store::wakeup_verbs& session) { return session.poll_wakeups(); });
-  if (told == store::wakeup_poll::some) asking_.reset();
+  if (told == store::wakeup_poll::some) poll_pause_.reset();
   return told;
 }
 

@@ -4,12 +4,11 @@
 
 #include "client/completions.hpp"
 #include "client/context.hpp"
+#include "client/keeper_agenda.hpp"
 #include "client/session_slot.hpp"
 #include "client/submission_queue.hpp"
 #include "client/waiter_registry.hpp"
-#include "model/annotated_mutex.hpp"
 
-#include <atomic>
 #include <chrono>
 #include <cstdint>
 #include <exception>
@@ -22,42 +21,28 @@
 
 namespace rowlock::client_layer {
 
-// Used by the lease keeper's thread, except plan(), look_up() and count_wakeup().
+// Used by the lease keeper's thread.
 class waiter_poll {
  public:
   waiter_poll(context& shared, submission_queue& queue, waiter_registry& waiters, completions& completions,
-              hold_registry& holds, session_slot& slot);
+              hold_registry& holds, keeper_agenda& agenda, session_slot& slot);
 
-  // Any thread. Moves the next look forward to that time. True: it was planned for later.
-  bool plan(instant when) noexcept;
-  instant next() const;  // in the past: a look is under way
-
-  // Any thread. A waiter whose request was sent before this call and that enters the registry after it is
-  // looked up at once.
-  void count_wakeup() noexcept { wakeups_.fetch_add(1); }
-  std::uint64_t wakeups() const noexcept { return wakeups_.load(); }
-
+  instant next() const;  // when the next step of a look is due
   // Plans the next look and begins it, unless one is under way; then takes a step of it.
   void look();
   // A wake-up came that names no waiter. A look that is under way begins again, because it may have passed the waiter
   // that is meant.
   void begin_again() noexcept {
-    plan(instant{});
+    agenda_.plan_look(instant{});
     asked_ = 0;
     to_ask_.clear();
   }
 
-  // Any thread. These waiters are looked up soon. The cost does not depend on how many others wait.
-  void look_up(std::span<const model::hold_id> waiters) noexcept;
-  instant named_due() const;
-  // Looks up some of these waiters. They stay due until a look has succeeded.
+  // Looks up some of the waiters that keeper_agenda::look_up() has named. They stay due until a look has succeeded.
   void look_at_named();
 
-  // If the database sends no wake-ups, the client polls it while somebody waits, and only then.
-  bool is_silent() const noexcept { return silent_.load(); }
-  // When the database is to be polled for wake-ups next. Decides whether it must be polled.
-  instant next_question();
-  instant question() const noexcept { return ask_at_; }  // as decided last
+  // When a database that sends no wake-ups is to be polled for them: while somebody waits, and only then.
+  instant next_poll();
   // Plans the next poll, then polls.
   store::wakeup_poll poll_wakeups();
 
@@ -82,12 +67,10 @@ class waiter_poll {
   waiter_registry& waiters_;
   completions& completions_;
   hold_registry& holds_;
+  keeper_agenda& agenda_;
   session_slot& slot_;
-  std::atomic<std::int64_t> look_at_;  // nanoseconds of an instant
-  std::atomic<std::uint64_t> wakeups_{0};
-  std::atomic<bool> silent_{true};  // nobody waits, so nothing is polled
-  instant ask_at_ = instant::max();
-  backoff asking_ = wakeup_poll_pause();
+  instant poll_at_ = instant::max();  // never: nobody waits
+  backoff poll_pause_ = wakeup_poll_pause();
   int refusals_ = 0;  // in a row
 
   // A look that is under way: whom it is about, how many of these were looked up, and the names for which a request was
@@ -97,8 +80,6 @@ class waiter_poll {
   std::unordered_set<std::string> sent_;
   // Waiters whose barriers must still be asked. A new look does not drop them.
   std::unordered_map<std::string, std::unordered_set<model::hold_id>> barriers_;
-  mutable model::annotated_mutex mutex_;
-  std::vector<model::hold_id> named_ ROWLOCK_GUARDED_BY(mutex_);
 };
 
 }  // namespace rowlock::client_layer

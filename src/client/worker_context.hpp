@@ -3,13 +3,12 @@
 
 #include "client/completions.hpp"
 #include "client/context.hpp"
-#include "client/pending_sweeps.hpp"
+#include "client/keeper_agenda.hpp"
 #include "client/recently_contended.hpp"
 #include "client/submission_queue.hpp"
 
 namespace rowlock::client_layer {
 
-class lease_keeper;
 class reconciliation;
 
 // Owned by the engine.
@@ -18,8 +17,7 @@ struct worker_context {
   submission_queue& queue;
   completions& complete;
   recently_contended& contended;
-  pending_sweeps& sweeps;
-  lease_keeper& keeper;
+  keeper_agenda& agenda;
   reconciliation& reconcile;
 };
 

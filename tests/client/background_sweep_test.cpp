@@ -64,7 +64,8 @@ class background_sweep_test : public testing::Test {
   }();
   virtual_time time;
   client_layer::context shared{settings(1min), time};
-  client_layer::submission_queue queue{shared};
+  client_layer::keeper_agenda agenda;
+  client_layer::submission_queue queue{shared, agenda};
   client_layer::session_slot slot{shared, [this] { return server->open()->connect(); }};
   client_layer::background_sweep sweep{shared, queue, slot};
 };

@@ -12,15 +12,12 @@ using testing::IsEmpty;
 
 class completions_test : public parts_test {
  protected:
-  completions_test() {
-    complete.attach(engine->keeper());
-    begin();
-  }
+  completions_test() { begin(); }
 
   // A request in the state in which the database has answered it.
   client_layer::acquire_ptr sent(const std::string& name, model::lock_kind kind = model::lock_kind::mutex) {
     auto made = asks(name, true, kind);
-    made->lease = engine->keeper().lease();
+    made->lease = engine->parts().queue.lease();
     return made;
   }
   client_layer::acquire_ptr waiting(const std::string& name) {
@@ -28,7 +25,7 @@ class completions_test : public parts_test {
     complete.queued(made, 10s, wakeups());
     return made;
   }
-  std::uint64_t wakeups() { return engine->keeper().wakeups_received(); }
+  std::uint64_t wakeups() { return parts().agenda.wakeups(); }
   client_layer::release_ptr release_of(const client_layer::hold_ptr& hold, store::durability how) {
     auto made = leaves(hold);
     made->how = how;
@@ -41,10 +38,11 @@ class completions_test : public parts_test {
   }
 
   client_layer::waiter_registry waiters;
-  client_layer::hold_registry holds;
+  client_layer::hold_registry holds{parts().agenda};
   client_layer::recent_releases releases;
   client_layer::recently_contended contended;
   client_layer::completions complete{shared(),
+                                     parts().agenda,
                                      queue(),
                                      waiters,
                                      holds,

@@ -19,7 +19,8 @@ class deadlock_search_test : public virtual_client_test {
   int reads() const { return faults.count("waited_for") + faults.count("show") + faults.count("queue"); }
 
   client_layer::context shared_{calm(), time};
-  client_layer::submission_queue queue_{shared_};
+  client_layer::keeper_agenda agenda_;
+  client_layer::submission_queue queue_{shared_, agenda_};
   client_layer::deadlock_search search_{shared_, queue_};
   std::unique_ptr<store::session> session_ = server->open()->connect();
 };

@@ -75,7 +75,7 @@ class edit_round_test : public parts_test {
     return round.take_replies();
   }
 
-  model::lease_id own() { return engine->keeper().lease()->id(); }
+  model::lease_id own() { return engine->parts().queue.lease()->id(); }
 
   const std::string a = "a";
   const std::string b = "b";
@@ -196,8 +196,8 @@ TEST_F(edit_round_test, clients_are_woken_first_and_the_server_is_recorded_befor
 
 TEST_F(edit_round_test, a_waiter_of_this_client_has_its_hold_before_the_report) {
   const auto asked = asks(a);
-  asked->lease = engine->keeper().lease();
-  parts().complete.queued(asked, 10s, engine->keeper().wakeups_received());
+  asked->lease = engine->parts().queue.lease();
+  parts().complete.queued(asked, 10s, parts().agenda.wakeups());
   edit({a}, [&](const auto& view) {
     auto made = granting(view, {own(), asked->hold});
     made.change.row->has_queue = true;
@@ -235,13 +235,13 @@ TEST_F(edit_round_test, each_client_is_woken_once_for_the_same_reason) {
 }
 
 TEST_F(edit_round_test, this_clients_own_waiters_are_looked_at_without_a_wake_up) {
-  const auto before = engine->keeper().wakeups_received();
+  const auto before = parts().agenda.wakeups();
   edit({a}, [&](const auto&) {
     auto made = deciding(what::released);
     made.outcome.wake = {own()};
     return made;
   });
-  EXPECT_EQ(engine->keeper().wakeups_received(), before + 1);
+  EXPECT_EQ(parts().agenda.wakeups(), before + 1);
   EXPECT_THAT(happened, ElementsAre("edit", "report a"));
 }
 

@@ -43,6 +43,14 @@ TEST_F(ghosts_test, only_one_that_nobody_has_seen_end_is_reported) {
   EXPECT_EQ(reported, 1);
 }
 
+TEST_F(ghosts_test, one_for_which_there_was_no_memory_is_reported_like_one_that_was_forgotten) {
+  left.could_not_add();
+  int reported = 0;
+  left.on_forgotten = [&] { ++reported; };
+  left.could_not_add();
+  EXPECT_EQ(reported, 1);
+}
+
 TEST_F(ghosts_test, may_be_forgotten_where_nobody_wants_to_know) {
   left.add(first);
   left.forget(first);

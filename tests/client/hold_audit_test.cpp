@@ -52,7 +52,8 @@ class hold_audit_test : public parts_test {
   }
   int finds() const { return faults->count("find"); }
 
-  client_layer::hold_registry holds;
+  client_layer::keeper_agenda agenda;
+  client_layer::hold_registry holds{agenda};
   client_layer::recent_releases releases;
   client_layer::loss_notifier notifier{shared(), holds};
   const model::lease_id process = model::lease_id::random();

@@ -39,7 +39,8 @@ class hold_registry_test : public testing::Test {
   }
 
   virtual_time time;
-  client_layer::hold_registry holds;
+  client_layer::keeper_agenda agenda;
+  client_layer::hold_registry holds{agenda};
   const model::lease_id process = model::lease_id::random();
   const std::shared_ptr<lease> own = std::make_shared<lease>(process, 30s, true, process);
 };
@@ -69,7 +70,7 @@ TEST_F(hold_registry_test, loses_all_that_are_not_over_and_keeps_them) {
 
 TEST_F(hold_registry_test, notes_a_hold_that_a_check_has_missed) {
   int woken = 0;
-  holds.on_unchecked = [&] { ++woken; };
+  agenda.on_wake([&] { ++woken; });
   const auto sent = holds.checks();
   EXPECT_THAT(holds.begin_check(), IsEmpty());
   const auto late = hold_on(own);

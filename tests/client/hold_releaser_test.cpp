@@ -21,7 +21,7 @@ class hold_releaser_test : public parts_test {
   }
   hold_ptr held(const model::lock_definition& lock, model::lock_mode mode = model::lock_mode::exclusive) {
     auto hold = std::make_shared<client_layer::hold_state>(engine, time, lock, model::hold_id::random(), 1,
-                                                           engine->keeper().lease(), mode, 1);
+                                                           engine->parts().queue.lease(), mode, 1);
     EXPECT_TRUE(engine->holds().add(hold, engine->holds().checks()));
     return hold;
   }

@@ -16,7 +16,7 @@ class joint_round_test : public parts_test {
     side->create(std::vector<model::lock_definition>{{"a"}, {"b"}});
   }
   std::shared_ptr<round> asking(bool all) {
-    auto made = std::make_shared<round>(round{*engine, engine->keeper().lease(), {}, all});
+    auto made = std::make_shared<round>(round{*engine, engine->parts().queue.lease(), {}, all});
     for (const auto* name : {"a", "b"}) {
       made->wishes.push_back(
           {model::lock_request{{name}}, made->lease->id(), model::hold_id::of_this_thread()});

@@ -16,7 +16,7 @@ class lease_keeper_test : public parts_test {
 
   void start() {
     runs.emplace([this] { keeper.run(); });
-    EXPECT_TRUE(eventually([&] { return keeper.lease() != nullptr; }));
+    EXPECT_TRUE(eventually([&] { return queue().lease() != nullptr; }));
   }
   void stop() {
     keeper.stop();
@@ -37,9 +37,9 @@ class lease_keeper_test : public parts_test {
   // A request of this client that waits behind that holder.
   client_layer::acquire_ptr waiting(const std::string& name) {
     auto asked = asks(name);
-    asked->lease = keeper.lease();
+    asked->lease = queue().lease();
     EXPECT_TRUE(side->enqueue({name, model::lock_kind::mutex, 1, asked->lease->id(), asked->hold}, {}));
-    parts().complete.queued(asked, 30s, keeper.wakeups_received());
+    parts().complete.queued(asked, 30s, parts().agenda.wakeups());
     return asked;
   }
   bool is_stored(const std::shared_ptr<client_layer::lease>& lease) const {
@@ -51,25 +51,25 @@ class lease_keeper_test : public parts_test {
 };
 
 TEST_F(lease_keeper_test, makes_the_lease_and_ends_it_when_it_is_told_to) {
-  EXPECT_EQ(keeper.lease(), nullptr);
+  EXPECT_EQ(queue().lease(), nullptr);
   start();
-  const auto lease = keeper.lease();
+  const auto lease = queue().lease();
   EXPECT_TRUE(is_stored(lease));
   stop();
-  EXPECT_EQ(keeper.lease(), lease);
+  EXPECT_EQ(queue().lease(), lease);
   EXPECT_TRUE(is_stored(lease)) << "its holds are released before it ends";
   keeper.end_lease();
-  EXPECT_EQ(keeper.lease(), nullptr);
+  EXPECT_EQ(queue().lease(), nullptr);
   EXPECT_FALSE(is_stored(lease));
 }
 
 TEST_F(lease_keeper_test, renews_at_each_interval_and_sooner_when_it_is_asked_to) {
   start();
-  const auto lease = keeper.lease();
+  const auto lease = queue().lease();
   pass_a_step();
   EXPECT_EQ(shared().count.renewals, 0U);
   const auto first = lease->deadline();
-  keeper.renew_soon();
+  parts().agenda.renew_soon();
   EXPECT_TRUE(eventually([&] { return shared().count.renewals == 1; })) << "while no time passes";
   advance(10s);
   EXPECT_TRUE(eventually([&] { return shared().count.renewals == 2; }));
@@ -79,7 +79,7 @@ TEST_F(lease_keeper_test, renews_at_each_interval_and_sooner_when_it_is_asked_to
 TEST_F(lease_keeper_test, a_renewal_that_fails_stays_due) {
   start();
   faults->refuse("renew", 2);
-  keeper.renew_soon();
+  parts().agenda.renew_soon();
   EXPECT_TRUE(soon([&] { return shared().count.renewals == 1; }));
   EXPECT_EQ(faults->count("renew"), 3);
 }
@@ -89,9 +89,9 @@ TEST_F(lease_keeper_test, no_other_duty_that_fails_keeps_it_from_renewing) {
   held_by_rival("a");
   const auto waiter = waiting("a");
   faults->deny("find", 1'000'000);
-  keeper.look_at(time.now());
+  parts().agenda.look_at(time.now());
   ASSERT_TRUE(eventually([&] { return faults->count("find") > 0; }));
-  keeper.renew_soon();
+  parts().agenda.renew_soon();
   EXPECT_TRUE(eventually([&] { return shared().count.renewals == 1; }));
 }
 
@@ -99,20 +99,20 @@ TEST_F(lease_keeper_test, learns_the_stored_skew_with_a_renewal) {
   start();
   side->set_skew(7s);
   EXPECT_EQ(shared().skew(), 0s);
-  keeper.renew_soon();
+  parts().agenda.renew_soon();
   EXPECT_TRUE(eventually([&] { return shared().skew() == 7s; }));
 }
 
 TEST_F(lease_keeper_test, a_lease_past_its_deadline_is_replaced_and_its_waiters_ask_again) {
   start();
-  const auto lost = keeper.lease();
+  const auto lost = queue().lease();
   held_by_rival("a");
   const auto waiter = waiting("a");
   faults->refuse("renew", 1'000'000);
   advance(30s);
-  keeper.renew_soon();
-  ASSERT_TRUE(soon([&] { return keeper.lease() != nullptr; }));
-  EXPECT_NE(keeper.lease(), lost);
+  parts().agenda.renew_soon();
+  ASSERT_TRUE(soon([&] { return queue().lease() != nullptr; }));
+  EXPECT_NE(queue().lease(), lost);
   EXPECT_TRUE(lost->is_ended());
   EXPECT_TRUE(engine->waiters().empty());
   EXPECT_THAT(submitted().acquires, ElementsAre(waiter));
@@ -122,12 +122,12 @@ TEST_F(lease_keeper_test, a_lease_past_its_deadline_is_replaced_and_its_waiters_
 TEST_F(lease_keeper_test, listens_again_on_a_new_connection_and_renews_at_once) {
   start();
   pass_a_step();
-  const auto lease = keeper.lease();
+  const auto lease = queue().lease();
   const auto listens = faults->count("listen");
   faults->lose_request("wait");
   EXPECT_TRUE(soon([&] { return shared().count.renewals > 0; }));
   EXPECT_EQ(faults->count("listen"), listens + 1);
-  EXPECT_EQ(keeper.lease(), lease);
+  EXPECT_EQ(queue().lease(), lease);
   EXPECT_EQ(shared().count.reconnects, 1U);
 }
 
@@ -155,7 +155,7 @@ TEST_F(lease_keeper_test, a_lease_that_is_not_to_be_had_now_fails_those_that_wou
   EXPECT_FALSE(waits->answer.is_complete());
   EXPECT_EQ(waits->answer.last_failure()->code(), errc::contention) << "should its time run out";
   faults->forget();
-  EXPECT_TRUE(soon([&] { return keeper.lease() != nullptr; }));
+  EXPECT_TRUE(soon([&] { return queue().lease() != nullptr; }));
   EXPECT_FALSE(waits->answer.is_complete());
 }
 
@@ -190,9 +190,9 @@ TEST_F(lease_keeper_test, looks_at_its_waiters_when_it_is_asked_to) {
   const auto looks = faults->count("find");
   pass_a_step();
   EXPECT_EQ(faults->count("find"), looks) << "nothing is due";
-  keeper.look_at(time.now());
+  parts().agenda.look_at(time.now());
   EXPECT_TRUE(eventually([&] { return faults->count("find") == looks + 1; }));
-  keeper.look_up(waiter->hold);
+  parts().agenda.look_up({&waiter->hold, 1});
   EXPECT_TRUE(eventually([&] { return faults->count("find") == looks + 2; }));
 }
 
@@ -232,7 +232,7 @@ TEST_F(lease_keeper_test, polls_a_database_that_sends_no_wake_ups_while_somebody
 TEST_F(lease_keeper_test, sends_releases_while_no_worker_is_connected) {
   start();
   pass_a_step();
-  const auto lease = keeper.lease();
+  const auto lease = queue().lease();
   const auto hold = model::hold_id::random();
   side->create(std::vector<model::lock_definition>{{"a"}});
   const std::vector<store::acquire_item> wanted{{"a", model::lock_kind::mutex, 1, lease->id(), hold}};

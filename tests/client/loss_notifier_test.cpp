@@ -41,7 +41,8 @@ class loss_notifier_test : public testing::Test {
   std::vector<std::string> lines;
   virtual_time time;
   client_layer::context shared{logging(), time};
-  client_layer::hold_registry holds;
+  client_layer::keeper_agenda agenda;
+  client_layer::hold_registry holds{agenda};
   client_layer::loss_notifier notifier{shared, holds};
   const model::lease_id process = model::lease_id::random();
   const std::shared_ptr<client_layer::lease> own =

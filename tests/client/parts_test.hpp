@@ -36,7 +36,7 @@ class parts_test : public testing::Test {
   // Gives the client its lease.
   void begin() {
     const std::jthread keeps{[this] { engine->keeper().run(); }};
-    EXPECT_TRUE(eventually([&] { return engine->keeper().lease() != nullptr; }));
+    EXPECT_TRUE(eventually([&] { return engine->parts().queue.lease() != nullptr; }));
     engine->keeper().stop();
     // The test's thread plays that worker.
     queue().count_worker(client_layer::worker_role::everything, true);
@@ -69,8 +69,9 @@ class parts_test : public testing::Test {
   // ---- requests of this client ----
 
   template <class... Operation>
-  static client_layer::batch batch_of(const Operation&... operations) {
+  client_layer::batch batch_of(const Operation&... operations) {
     client_layer::batch made;
+    made.lease = queue().lease();
     if constexpr ((std::is_same_v<Operation, client_layer::release_ptr> && ...)) {
       made.releases = {operations...};
     } else {

@@ -34,7 +34,7 @@ class process_lease_test : public testing::Test {
   }
   std::shared_ptr<client_layer::lease> made() {
     const auto created = one.create();
-    one.use(created.made);
+    queue.use_lease(created.made);
     return created.made;
   }
   hold_ptr hold_on(const std::shared_ptr<client_layer::lease>& lease) {
@@ -61,32 +61,33 @@ class process_lease_test : public testing::Test {
   const std::shared_ptr<fault_plan> faults = fault_plan::of(server);
   virtual_time time;
   client_layer::context shared{settings(), time};
-  client_layer::submission_queue queue{shared};
-  client_layer::hold_registry holds;
+  client_layer::keeper_agenda agenda;
+  client_layer::submission_queue queue{shared, agenda};
+  client_layer::hold_registry holds{agenda};
   client_layer::loss_notifier notifier{shared, holds};
   client_layer::session_slot slot{shared, [this] { return server->open()->connect(); }};
   client_layer::process_lease one{shared, queue, holds, notifier, slot};
 };
 
 TEST_F(process_lease_test, is_stored_before_it_is_used) {
-  EXPECT_EQ(one.current(), nullptr);
+  EXPECT_EQ(queue.lease(), nullptr);
   EXPECT_FALSE(sends_acquires());
   const auto created = one.create();
   EXPECT_TRUE(is_stored(*created.made));
   EXPECT_EQ(created.made->deadline(), created.sent_at + lifetime);
   EXPECT_FALSE(created.state.marker.empty());
   EXPECT_EQ(faults->count("listen"), 1);
-  EXPECT_EQ(one.current(), nullptr);
+  EXPECT_EQ(queue.lease(), nullptr);
   EXPECT_FALSE(sends_acquires());
-  one.use(created.made);
-  EXPECT_EQ(one.current(), created.made);
+  queue.use_lease(created.made);
+  EXPECT_EQ(queue.lease(), created.made);
   EXPECT_TRUE(sends_acquires());
 }
 
 TEST_F(process_lease_test, is_nobodys_when_it_could_not_be_stored) {
   faults->deny("create_lease");
   EXPECT_THROW(one.create(), error);
-  EXPECT_EQ(one.current(), nullptr);
+  EXPECT_EQ(queue.lease(), nullptr);
   EXPECT_TRUE(server->snapshot().leases.empty());
 }
 
@@ -105,9 +106,9 @@ TEST_F(process_lease_test, a_renewal_counts_from_when_it_was_sent) {
 TEST_F(process_lease_test, past_its_deadline_it_is_never_renewed) {
   const auto lease = made();
   advance(lifetime - 1ms);
-  EXPECT_EQ(one.current(), lease);
+  EXPECT_EQ(queue.lease(), lease);
   advance(1ms);
-  EXPECT_EQ(one.current(), nullptr);
+  EXPECT_EQ(queue.lease(), nullptr);
   EXPECT_FALSE(one.renew(time.now()));
   EXPECT_EQ(faults->count("renew"), 0);
 }
@@ -123,7 +124,7 @@ TEST_F(process_lease_test, a_lease_that_is_gone_loses_its_holds_and_no_others) {
   ASSERT_FALSE(one.renew(time.now()));
   EXPECT_EQ(hold->loss(), loss::gone);
   EXPECT_THAT(holds.all(), testing::ElementsAre(other));
-  EXPECT_EQ(one.current(), nullptr);
+  EXPECT_EQ(queue.lease(), nullptr);
   EXPECT_TRUE(lease->is_ended());
   EXPECT_FALSE(sends_acquires());
 }
@@ -159,7 +160,7 @@ TEST_F(process_lease_test, the_loss_of_an_old_lease_leaves_its_successor_alone) 
   one.expire(old->deadline());
   const auto next = made();
   EXPECT_NE(next->id(), old->id());
-  EXPECT_EQ(one.current(), next);
+  EXPECT_EQ(queue.lease(), next);
   EXPECT_EQ(one.expire(time.now()), next->deadline());
   EXPECT_TRUE(sends_acquires());
 }
@@ -188,7 +189,7 @@ TEST_F(process_lease_test, a_close_ends_it_and_its_holds) {
   const auto hold = hold_on(lease);
   one.end_all();
   EXPECT_EQ(hold->loss(), loss::closed);
-  EXPECT_EQ(one.current(), nullptr);
+  EXPECT_EQ(queue.lease(), nullptr);
   EXPECT_TRUE(lease->is_ended());
   EXPECT_FALSE(is_stored(*lease));
   EXPECT_TRUE(is_stored(*lost)) << "its time is not over";

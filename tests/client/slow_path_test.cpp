@@ -14,7 +14,7 @@ class slow_path_test : public parts_test {
 
   // Prepares the request as the fast path leaves it.
   client_layer::acquire_ptr prepared(client_layer::acquire_ptr operation) {
-    operation->lease = engine->keeper().lease();
+    operation->lease = engine->parts().queue.lease();
     operation->progress.needs_edit();
     return operation;
   }
@@ -212,7 +212,7 @@ TEST_F(slow_path_test, gives_back_what_it_had_no_answer_for) {
 TEST_F(slow_path_test, an_explicit_ttl_moves_to_a_lease_of_its_own_with_the_grants_token) {
   const auto asked = wish("a");
   asked->ttl = 5s;
-  const auto own = engine->keeper().lease();
+  const auto own = engine->parts().queue.lease();
   decide(asked);
   const auto hold = hold_of(asked);
   ASSERT_TRUE(hold);

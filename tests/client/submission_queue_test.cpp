@@ -26,7 +26,7 @@ using testing::UnorderedElementsAre;
 
 class submission_queue_test : public testing::Test {
  protected:
-  submission_queue_test() { queue.allow_acquires(true); }
+  submission_queue_test() { queue.use_lease(own); }
 
   acquire_ptr asks(const std::string& name, model::lock_kind kind = model::lock_kind::shared_mutex) {
     auto made = std::make_shared<acquire_operation>();
@@ -57,7 +57,10 @@ class submission_queue_test : public testing::Test {
 
   virtual_time time;
   client_layer::context shared{{}, time};
-  client_layer::submission_queue queue{shared};
+  const std::shared_ptr<client_layer::lease> own =
+      std::make_shared<client_layer::lease>(model::lease_id::random(), 30s, true, model::lease_id::random());
+  client_layer::keeper_agenda agenda;
+  client_layer::submission_queue queue{shared, agenda};
 };
 
 TEST_F(submission_queue_test, a_name_is_once_in_a_batch) {
@@ -276,14 +279,17 @@ TEST_F(submission_queue_test, the_id_of_a_withdrawn_request_is_in_use_until_the_
 }
 
 TEST_F(submission_queue_test, gives_no_acquires_out_until_it_may) {
-  queue.allow_acquires(false);
+  EXPECT_TRUE(queue.drop_lease(*own));
+  EXPECT_FALSE(queue.drop_lease(*own));
   const auto asked = asks("a");
   const auto freed = leaves("b");
   queue.submit(asked);
   queue.submit(freed);
   EXPECT_THAT(next().acquires, IsEmpty());
-  queue.allow_acquires(true);
-  EXPECT_THAT(next().acquires, ElementsAre(asked));
+  queue.use_lease(own);
+  const auto taken = next();
+  EXPECT_THAT(taken.acquires, ElementsAre(asked));
+  EXPECT_EQ(taken.lease, own);
 }
 
 }  // namespace

@@ -31,7 +31,7 @@ class watchdog_test : public parts_test {
   }
   std::shared_ptr<client_layer::lease> explicit_ttl(std::chrono::milliseconds ttl) {
     auto lease = std::make_shared<client_layer::lease>(model::lease_id::random(), ttl, false,
-                                                       engine->keeper().lease()->id());
+                                                       engine->parts().queue.lease()->id());
     lease->confirm(time.now(), {});
     return lease;
   }
@@ -45,16 +45,16 @@ class watchdog_test : public parts_test {
 };
 
 TEST_F(watchdog_test, loses_the_lease_at_its_deadline) {
-  const auto lease = engine->keeper().lease();
+  const auto lease = engine->parts().queue.lease();
   time.advance(lease->deadline() - time.now() - 1ns);
   EXPECT_TRUE(lease->is_valid(time.now()));
   time.advance(1ns);
   EXPECT_TRUE(eventually([&] { return lease->is_ended(); }));
-  EXPECT_TRUE(eventually([&] { return engine->keeper().lease() == nullptr; }));
+  EXPECT_TRUE(eventually([&] { return engine->parts().queue.lease() == nullptr; }));
 }
 
 TEST_F(watchdog_test, loses_holds_of_an_explicit_ttl_and_no_others) {
-  const auto kept = hold_on(engine->keeper().lease());
+  const auto kept = hold_on(engine->parts().queue.lease());
   const auto later = hold_on(explicit_ttl(2s));
   const auto first = hold_on(explicit_ttl(1s));
   const auto token = first->stop_token();
@@ -93,7 +93,7 @@ TEST_F(watchdog_test, breaks_the_connection_of_a_statement_that_hangs) {
 TEST_F(watchdog_test, leaves_a_connection_alone_that_is_idle) {
   slot.open();
   time.advance(1h);
-  EXPECT_TRUE(eventually([&] { return engine->keeper().lease() == nullptr; }));
+  EXPECT_TRUE(eventually([&] { return engine->parts().queue.lease() == nullptr; }));
   EXPECT_FALSE(slot.call([](store::session& session) { return session.show("a"); }));
   EXPECT_EQ(shared().count.reconnects, 0U);
 }
