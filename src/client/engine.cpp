@@ -1,6 +1,6 @@
 #include "client/engine.hpp"
 
-#include "client/settings.hpp"
+#include "client/base/settings.hpp"
 
 #include <unistd.h>
 

@@ -1,8 +1,8 @@
 // Lets rowlock's own code construct the public classes and reach their implementations.
 #pragma once
 
+#include "client/core/hold_state.hpp"
 #include "client/engine.hpp"
-#include "client/hold_state.hpp"
 
 #include <rowlock/acquire_all.hpp>
 #include <rowlock/barrier.hpp>

@@ -1,7 +1,7 @@
 #include <rowlock/acquire_all.hpp>
 #include <rowlock/error.hpp>
 
-#include "client/joint_call.hpp"
+#include "client/call/joint_call.hpp"
 #include "primitives/standard_lock.hpp"
 
 #include <algorithm>

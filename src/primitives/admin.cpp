@@ -1,9 +1,9 @@
 #include <rowlock/admin.hpp>
 
-#include "client/backoff.hpp"
+#include "client/base/backoff.hpp"
+#include "client/call/force_release.hpp"
+#include "client/core/history_lines.hpp"
 #include "client/engine.hpp"
-#include "client/force_release.hpp"
-#include "client/history_lines.hpp"
 #include "model/names.hpp"
 #include "primitives/access.hpp"
 #include "primitives/lock_info.hpp"

@@ -1,7 +1,7 @@
 #include <rowlock/adopt.hpp>
 #include <rowlock/error.hpp>
 
-#include "client/transfer.hpp"
+#include "client/call/transfer.hpp"
 #include "primitives/access.hpp"
 
 ROWLOCK_BEGIN_NAMESPACE

@@ -1,7 +1,7 @@
 #include <rowlock/async.hpp>
 
-#include "client/acquire_call.hpp"
-#include "client/release_call.hpp"
+#include "client/call/acquire_call.hpp"
+#include "client/call/release_call.hpp"
 #include "primitives/async_call.hpp"
 #include "primitives/standard_lock.hpp"
 

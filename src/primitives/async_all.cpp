@@ -1,6 +1,6 @@
 #include <rowlock/async_all.hpp>
 
-#include "client/joint_call.hpp"
+#include "client/call/joint_call.hpp"
 #include "primitives/async_call.hpp"
 #include "primitives/standard_lock.hpp"
 

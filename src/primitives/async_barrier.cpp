@@ -1,6 +1,6 @@
 #include <rowlock/async_barrier.hpp>
 
-#include "client/arrive.hpp"
+#include "client/call/arrive.hpp"
 #include "primitives/async_call.hpp"
 
 #include <utility>

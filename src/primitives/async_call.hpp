@@ -1,7 +1,7 @@
 // How the public asynchronous functions begin their calls: with a callback, or from an awaitable.
 #pragma once
 
-#include "client/async_call.hpp"
+#include "client/call/async_call.hpp"
 #include "primitives/access.hpp"
 
 #include <rowlock/async.hpp>

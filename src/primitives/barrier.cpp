@@ -1,7 +1,7 @@
 #include <rowlock/barrier.hpp>
 #include <rowlock/error.hpp>
 
-#include "client/arrive.hpp"
+#include "client/call/arrive.hpp"
 #include "primitives/standard_lock.hpp"
 
 #include <fmt/format.h>

@@ -1,6 +1,6 @@
 #include "primitives/candidacy.hpp"
 
-#include "client/errors.hpp"
+#include "client/base/errors.hpp"
 #include "primitives/access.hpp"
 
 #include <rowlock/error.hpp>

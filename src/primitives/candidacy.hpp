@@ -1,9 +1,9 @@
 // The implementation of a candidate. After each event it decides what to do next, in one executor thread at a time.
 #pragma once
 
-#include "client/acquire_call.hpp"
-#include "client/async_call.hpp"
-#include "client/serial_steps.hpp"
+#include "client/base/serial_steps.hpp"
+#include "client/call/acquire_call.hpp"
+#include "client/call/async_call.hpp"
 #include "model/annotated_mutex.hpp"
 #include "model/lock.hpp"
 

@@ -1,8 +1,8 @@
 #include <rowlock/client.hpp>
 
-#include "client/closing_handle.hpp"
+#include "client/base/settings.hpp"
+#include "client/call/closing_handle.hpp"
 #include "client/engine.hpp"
-#include "client/settings.hpp"
 #include "primitives/access.hpp"
 #include "store/open.hpp"
 

@@ -1,7 +1,7 @@
 #include <rowlock/election.hpp>
 #include <rowlock/error.hpp>
 
-#include "client/hold_data.hpp"
+#include "client/decision/hold_data.hpp"
 #include "primitives/standard_lock.hpp"
 
 #include <algorithm>

@@ -1,9 +1,9 @@
 #include <rowlock/error.hpp>
 #include <rowlock/hold.hpp>
 
+#include "client/call/transfer.hpp"
+#include "client/core/hold_state.hpp"
 #include "client/engine.hpp"
-#include "client/hold_state.hpp"
-#include "client/transfer.hpp"
 #include "model/names.hpp"
 #include "model/text.hpp"
 #include "primitives/access.hpp"

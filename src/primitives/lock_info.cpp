@@ -1,6 +1,6 @@
 #include "primitives/lock_info.hpp"
 
-#include "client/hold_data.hpp"
+#include "client/decision/hold_data.hpp"
 
 namespace rowlock::primitives {
 

@@ -1,7 +1,7 @@
 // The part of admin::collect that deletes lines of histories.
 #pragma once
 
-#include "client/task_executor.hpp"
+#include "client/worker/task_executor.hpp"
 
 namespace rowlock::primitives {
 

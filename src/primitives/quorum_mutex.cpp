@@ -1,9 +1,9 @@
 #include <rowlock/error.hpp>
 #include <rowlock/quorum_mutex.hpp>
 
-#include "client/acquire_call.hpp"
-#include "client/backoff.hpp"
-#include "client/stoppable_sleep.hpp"
+#include "client/base/backoff.hpp"
+#include "client/base/stoppable_sleep.hpp"
+#include "client/call/acquire_call.hpp"
 #include "model/annotated_mutex.hpp"
 #include "model/names.hpp"
 #include "primitives/quorum_state.hpp"

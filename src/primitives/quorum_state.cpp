@@ -2,9 +2,9 @@
 
 #include <rowlock/error.hpp>
 
-#include "client/backoff.hpp"
-#include "client/errors.hpp"
-#include "client/stoppable_sleep.hpp"
+#include "client/base/backoff.hpp"
+#include "client/base/errors.hpp"
+#include "client/base/stoppable_sleep.hpp"
 #include "primitives/access.hpp"
 
 #include <fmt/format.h>

@@ -1,8 +1,8 @@
 // The implementation of exclusive_lock: one lock of one client, and what lock() has locked.
 #pragma once
 
-#include "client/acquire_call.hpp"
-#include "client/hold_state.hpp"
+#include "client/call/acquire_call.hpp"
+#include "client/core/hold_state.hpp"
 #include "model/lock.hpp"
 #include "primitives/access.hpp"
 #include "primitives/thread_holds.hpp"

@@ -1,6 +1,6 @@
-#include "client/acquire_call.hpp"
+#include "client/call/acquire_call.hpp"
 
-#include "client/async_call.hpp"
+#include "client/call/async_call.hpp"
 #include "client/client_test.hpp"
 #include "client/executors.hpp"
 #include "primitives/access.hpp"

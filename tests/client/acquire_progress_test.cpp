@@ -1,4 +1,4 @@
-#include "client/acquire_progress.hpp"
+#include "client/core/acquire_progress.hpp"
 
 #include <gtest/gtest.h>
 

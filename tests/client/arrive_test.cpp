@@ -1,4 +1,4 @@
-#include "client/arrive.hpp"
+#include "client/call/arrive.hpp"
 
 #include "client/client_test.hpp"
 #include "primitives/access.hpp"

@@ -1,6 +1,6 @@
 // An arrival that no thread waits for.
-#include "client/arrive.hpp"
-#include "client/async_call.hpp"
+#include "client/call/arrive.hpp"
+#include "client/call/async_call.hpp"
 #include "client/client_test.hpp"
 #include "client/executors.hpp"
 #include "primitives/access.hpp"

@@ -1,4 +1,4 @@
-#include "client/async_call.hpp"
+#include "client/call/async_call.hpp"
 
 #include "client/client_test.hpp"
 #include "client/executors.hpp"

@@ -1,7 +1,7 @@
-#include "client/async_waiters.hpp"
+#include "client/base/async_waiters.hpp"
 
-#include "client/acquire_call.hpp"
-#include "client/async_call.hpp"
+#include "client/call/acquire_call.hpp"
+#include "client/call/async_call.hpp"
 #include "client/client_test.hpp"
 #include "client/executors.hpp"
 #include "primitives/access.hpp"

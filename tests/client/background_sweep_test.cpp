@@ -1,4 +1,4 @@
-#include "client/background_sweep.hpp"
+#include "client/keeper/background_sweep.hpp"
 
 #include "support/background.hpp"
 #include "support/fault_plan.hpp"

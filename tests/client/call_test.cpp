@@ -1,4 +1,4 @@
-#include "client/call.hpp"
+#include "client/call/call.hpp"
 
 #include "client/client_test.hpp"
 #include "client/fake_call.hpp"

@@ -1,6 +1,6 @@
 // The holder learns of a loss whatever fails on the way, and whenever the client learns of the hold.
 #include "client/client_test.hpp"
-#include "client/decisions.hpp"
+#include "client/decision/decisions.hpp"
 
 #include "support/background.hpp"
 

@@ -1,4 +1,4 @@
-#include "client/closing_handle.hpp"
+#include "client/call/closing_handle.hpp"
 
 #include "client/engine.hpp"
 #include "support/virtual_time.hpp"

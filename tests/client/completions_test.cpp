@@ -1,4 +1,4 @@
-#include "client/completions.hpp"
+#include "client/core/completions.hpp"
 
 #include "client/parts_test.hpp"
 

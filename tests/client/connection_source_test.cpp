@@ -1,4 +1,4 @@
-#include "client/connection_source.hpp"
+#include "client/connection/connection_source.hpp"
 
 #include "support/background.hpp"
 #include "support/fault_plan.hpp"

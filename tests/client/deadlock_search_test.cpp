@@ -1,4 +1,4 @@
-#include "client/deadlock_search.hpp"
+#include "client/worker/deadlock_search.hpp"
 
 #include "client/client_test.hpp"
 #include "support/background.hpp"

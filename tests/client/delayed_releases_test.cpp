@@ -1,4 +1,4 @@
-#include "client/delayed_releases.hpp"
+#include "client/core/delayed_releases.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

@@ -1,4 +1,4 @@
-#include "client/detached_threads.hpp"
+#include "client/base/detached_threads.hpp"
 
 #include "support/virtual_time.hpp"
 

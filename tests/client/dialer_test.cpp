@@ -1,4 +1,4 @@
-#include "client/dialer.hpp"
+#include "client/connection/dialer.hpp"
 
 #include "client/client_test.hpp"
 #include "support/background.hpp"

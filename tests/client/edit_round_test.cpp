@@ -1,4 +1,4 @@
-#include "client/edit_round.hpp"
+#include "client/worker/edit_round.hpp"
 
 #include "client/parts_test.hpp"
 

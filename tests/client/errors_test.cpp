@@ -1,4 +1,4 @@
-#include "client/errors.hpp"
+#include "client/base/errors.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

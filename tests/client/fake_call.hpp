@@ -1,8 +1,8 @@
 // A call that asks nobody: the test answers it.
 #pragma once
 
-#include "client/call.hpp"
-#include "client/promised.hpp"
+#include "client/base/promised.hpp"
+#include "client/call/call.hpp"
 
 #include <atomic>
 #include <optional>

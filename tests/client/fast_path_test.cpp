@@ -1,4 +1,4 @@
-#include "client/fast_path.hpp"
+#include "client/worker/fast_path.hpp"
 
 #include "client/parts_test.hpp"
 

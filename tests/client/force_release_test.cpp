@@ -1,4 +1,4 @@
-#include "client/force_release.hpp"
+#include "client/call/force_release.hpp"
 
 #include "client/client_test.hpp"
 #include "primitives/access.hpp"

@@ -1,4 +1,4 @@
-#include "client/ghosts.hpp"
+#include "client/base/ghosts.hpp"
 
 #include <gtest/gtest.h>
 

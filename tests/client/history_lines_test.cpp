@@ -1,4 +1,4 @@
-#include "client/history_lines.hpp"
+#include "client/core/history_lines.hpp"
 
 #include "client/lock_views.hpp"
 

@@ -1,4 +1,4 @@
-#include "client/hold_audit.hpp"
+#include "client/keeper/hold_audit.hpp"
 
 #include "client/parts_test.hpp"
 

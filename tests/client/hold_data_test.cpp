@@ -1,8 +1,8 @@
 // The data of a hold: who sees it, when it stays, and when it is gone.
-#include "client/hold_data.hpp"
+#include "client/decision/hold_data.hpp"
 
+#include "client/call/transfer.hpp"
 #include "client/client_test.hpp"
-#include "client/transfer.hpp"
 #include "primitives/access.hpp"
 #include "support/background.hpp"
 

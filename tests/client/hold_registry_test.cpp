@@ -1,5 +1,5 @@
 // Which holds a check has covered, and which holds are notified when a lease ends.
-#include "client/hold_registry.hpp"
+#include "client/core/hold_registry.hpp"
 
 #include "support/virtual_time.hpp"
 

@@ -1,4 +1,4 @@
-#include "client/hold_releaser.hpp"
+#include "client/worker/hold_releaser.hpp"
 
 #include "client/parts_test.hpp"
 #include "support/background.hpp"

@@ -1,4 +1,4 @@
-#include "client/hold_room.hpp"
+#include "client/core/hold_room.hpp"
 
 #include <gtest/gtest.h>
 

@@ -1,4 +1,4 @@
-#include "client/hold_state.hpp"
+#include "client/core/hold_state.hpp"
 
 #include "client/engine.hpp"
 #include "support/background.hpp"

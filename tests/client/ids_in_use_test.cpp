@@ -1,4 +1,4 @@
-#include "client/ids_in_use.hpp"
+#include "client/core/ids_in_use.hpp"
 
 #include <gtest/gtest.h>
 

@@ -1,7 +1,7 @@
 // The shape of the public interface: the same verbs everywhere, with every duration and clock, and one empty state.
 // tests/package/run checks the compiler's warnings.
+#include "client/base/settings.hpp"
 #include "client/client_test.hpp"
-#include "client/settings.hpp"
 
 #include <algorithm>
 #include <type_traits>

@@ -1,6 +1,6 @@
-#include "client/joint_acquire.hpp"
+#include "client/call/joint_acquire.hpp"
 
-#include "client/joint_call.hpp"
+#include "client/call/joint_call.hpp"
 
 #include "client/client_test.hpp"
 #include "primitives/access.hpp"

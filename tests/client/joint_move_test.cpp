@@ -1,4 +1,4 @@
-#include "client/joint_move.hpp"
+#include "client/call/joint_move.hpp"
 
 #include "client/client_test.hpp"
 #include "client/parts_test.hpp"

@@ -1,4 +1,4 @@
-#include "client/joint_round.hpp"
+#include "client/call/joint_round.hpp"
 
 #include "client/parts_test.hpp"
 

@@ -1,4 +1,4 @@
-#include "client/keeper_agenda.hpp"
+#include "client/core/keeper_agenda.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

@@ -1,4 +1,4 @@
-#include "client/lease_keeper.hpp"
+#include "client/keeper/lease_keeper.hpp"
 
 #include "client/parts_test.hpp"
 

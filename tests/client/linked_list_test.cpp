@@ -1,4 +1,4 @@
-#include "client/linked_list.hpp"
+#include "client/base/linked_list.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

@@ -1,4 +1,4 @@
-#include "client/lock_editor.hpp"
+#include "client/decision/lock_editor.hpp"
 
 #include "client/lock_views.hpp"
 

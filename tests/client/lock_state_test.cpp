@@ -1,6 +1,6 @@
-#include "client/lock_state.hpp"
+#include "client/decision/lock_state.hpp"
 
-#include "client/lock_editor.hpp"
+#include "client/decision/lock_editor.hpp"
 #include "client/lock_views.hpp"
 
 #include <gmock/gmock.h>

@@ -1,7 +1,7 @@
 // Builds the view that a transaction may have read while it has the lock's row locked.
 #pragma once
 
-#include "client/decisions.hpp"
+#include "client/decision/decisions.hpp"
 
 #include <chrono>
 #include <optional>

@@ -1,4 +1,4 @@
-#include "client/log_writer.hpp"
+#include "client/base/log_writer.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

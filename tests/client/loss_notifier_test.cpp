@@ -1,6 +1,6 @@
-#include "client/loss_notifier.hpp"
+#include "client/core/loss_notifier.hpp"
 
-#include "client/hold_state.hpp"
+#include "client/core/hold_state.hpp"
 #include "support/virtual_time.hpp"
 
 #include <gmock/gmock.h>

@@ -1,4 +1,4 @@
-#include "client/pending_operations.hpp"
+#include "client/core/pending_operations.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

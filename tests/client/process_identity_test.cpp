@@ -1,4 +1,4 @@
-#include "client/process_identity.hpp"
+#include "client/base/process_identity.hpp"
 
 #include <gtest/gtest.h>
 

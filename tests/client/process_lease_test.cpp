@@ -1,6 +1,6 @@
-#include "client/process_lease.hpp"
+#include "client/keeper/process_lease.hpp"
 
-#include "client/hold_state.hpp"
+#include "client/core/hold_state.hpp"
 #include "support/fault_plan.hpp"
 #include "support/virtual_time.hpp"
 

@@ -1,4 +1,4 @@
-#include "client/promised.hpp"
+#include "client/base/promised.hpp"
 
 #include "support/background.hpp"
 #include "support/virtual_time.hpp"

@@ -1,4 +1,4 @@
-#include "client/recently_contended.hpp"
+#include "client/core/recently_contended.hpp"
 
 #include <gtest/gtest.h>
 

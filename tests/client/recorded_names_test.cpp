@@ -1,4 +1,4 @@
-#include "client/recorded_names.hpp"
+#include "client/base/recorded_names.hpp"
 
 #include "client/client_test.hpp"
 

@@ -1,5 +1,5 @@
 // A release that no thread waits for.
-#include "client/release_call.hpp"
+#include "client/call/release_call.hpp"
 
 #include "client/client_test.hpp"
 #include "client/executors.hpp"

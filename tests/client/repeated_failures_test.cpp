@@ -1,4 +1,4 @@
-#include "client/repeated_failures.hpp"
+#include "client/base/repeated_failures.hpp"
 
 #include <gtest/gtest.h>
 

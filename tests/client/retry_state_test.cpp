@@ -1,4 +1,4 @@
-#include "client/retry_state.hpp"
+#include "client/core/retry_state.hpp"
 
 #include <gtest/gtest.h>
 

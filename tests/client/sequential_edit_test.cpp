@@ -1,4 +1,4 @@
-#include "client/sequential_edit.hpp"
+#include "client/decision/sequential_edit.hpp"
 
 #include "client/lock_table.hpp"
 

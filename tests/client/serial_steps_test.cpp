@@ -1,4 +1,4 @@
-#include "client/serial_steps.hpp"
+#include "client/base/serial_steps.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

@@ -1,5 +1,5 @@
 // The options are checked together, and a refusal names their values.
-#include "client/settings.hpp"
+#include "client/base/settings.hpp"
 #include "client/client_test.hpp"
 
 namespace rowlock::test {

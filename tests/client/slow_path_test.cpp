@@ -1,4 +1,4 @@
-#include "client/slow_path.hpp"
+#include "client/worker/slow_path.hpp"
 
 #include "client/parts_test.hpp"
 

@@ -1,4 +1,4 @@
-#include "client/stoppable_sleep.hpp"
+#include "client/base/stoppable_sleep.hpp"
 
 #include "support/background.hpp"
 #include "support/virtual_time.hpp"

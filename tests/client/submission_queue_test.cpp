@@ -1,4 +1,4 @@
-#include "client/submission_queue.hpp"
+#include "client/core/submission_queue.hpp"
 
 #include "client/client_test.hpp"
 

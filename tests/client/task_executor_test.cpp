@@ -1,4 +1,4 @@
-#include "client/task_executor.hpp"
+#include "client/worker/task_executor.hpp"
 
 #include "client/parts_test.hpp"
 #include "support/background.hpp"

@@ -1,4 +1,4 @@
-#include "client/time_source.hpp"
+#include "client/base/time_source.hpp"
 
 #include <gtest/gtest.h>
 

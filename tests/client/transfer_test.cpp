@@ -1,8 +1,8 @@
 // Holds that move from one process to another: transfer and adopt, receipt and reclaim.
 #include "client/client_test.hpp"
 
+#include "client/call/transfer.hpp"
 #include "client/engine.hpp"
-#include "client/transfer.hpp"
 #include "primitives/access.hpp"
 #include "support/background.hpp"
 

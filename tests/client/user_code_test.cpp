@@ -1,8 +1,8 @@
 // The user's functions: the log and the source of the URL.
-#include "client/user_code.hpp"
+#include "client/base/user_code.hpp"
 
+#include "client/call/closing_handle.hpp"
 #include "client/client_test.hpp"
-#include "client/closing_handle.hpp"
 #include "client/engine.hpp"
 #include "primitives/access.hpp"
 #include "support/background.hpp"

@@ -1,5 +1,5 @@
 // Which waiters are stuck in a circle: pure functions of what was read.
-#include "client/wait_graph.hpp"
+#include "client/worker/wait_graph.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

@@ -1,4 +1,4 @@
-#include "client/waiter_registry.hpp"
+#include "client/core/waiter_registry.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

@@ -1,4 +1,4 @@
-#include "client/watchdog.hpp"
+#include "client/keeper/watchdog.hpp"
 
 #include "client/parts_test.hpp"
 #include "support/background.hpp"

@@ -186,9 +186,10 @@ GTEST_ALLOW_UNINSTANTIATED_PARAMETERIZED_TEST(forgotten_transaction_test);
 // "Alerts" quotes the log literally: the text between the dots occurs in the source.
 TEST(command_lines, alerts_quote_lines_of_the_log) {
   std::string sources;
-  for (const auto& entry : std::filesystem::directory_iterator{source_path("src/client")}) {
-    if (entry.path().extension() == ".cpp")
-      sources += text_of("src/client/" + entry.path().filename().string());
+  const auto top = source_path("");
+  for (const auto& entry : std::filesystem::recursive_directory_iterator{source_path("src/client")}) {
+    if (entry.path().extension() != ".cpp") continue;
+    sources += text_of(std::filesystem::relative(entry.path(), top).string());
   }
   bool inside = false;
   int quoted = 0;

@@ -1,4 +1,4 @@
-#include "client/transfer_note.hpp"
+#include "client/call/transfer_note.hpp"
 
 #include "fuzz.hpp"
 

@@ -6,7 +6,7 @@
 #include "steps.hpp"
 #include "tables.hpp"
 
-#include "client/decisions.hpp"
+#include "client/decision/decisions.hpp"
 #include "store/store.hpp"
 #include "support/store_fixture.hpp"
 

@@ -1,6 +1,6 @@
 // Each allocation fails once, in each call and in each thread of a client. Whatever then happens to the call, nothing
 // hangs, no lock stays held without an owner, and the client can be closed.
-#include "client/closing_handle.hpp"
+#include "client/call/closing_handle.hpp"
 #include "client/engine.hpp"
 #include "out_of_memory/failing_memory.hpp"
 #include "primitives/access.hpp"

@@ -1,6 +1,6 @@
 #include "simulator/actor.hpp"
 
-#include "client/closing_handle.hpp"
+#include "client/call/closing_handle.hpp"
 #include "client/engine.hpp"
 #include "primitives/access.hpp"
 

@@ -1,6 +1,6 @@
 #include "simulator/oracle.hpp"
 
-#include "client/hold_data.hpp"
+#include "client/decision/hold_data.hpp"
 #include "primitives/access.hpp"
 
 #include <rowlock/error.hpp>

@@ -5,7 +5,7 @@
 #include "simulator/recorder.hpp"
 #include "simulator/story.hpp"
 
-#include "client/hold_state.hpp"
+#include "client/core/hold_state.hpp"
 
 #include <rowlock/error.hpp>
 #include <rowlock/hold.hpp>

@@ -7,7 +7,7 @@
 #include "simulator/quorum_oracle.hpp"
 #include "simulator/world.hpp"
 
-#include "client/closing_handle.hpp"
+#include "client/call/closing_handle.hpp"
 #include "client/engine.hpp"
 #include "primitives/access.hpp"
 

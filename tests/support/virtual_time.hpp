@@ -1,7 +1,7 @@
 // A clock that stands still until a test moves it, or until its owner waits for something that only time can bring.
 #pragma once
 
-#include "client/time_source.hpp"
+#include "client/base/time_source.hpp"
 
 #include <atomic>
 #include <condition_variable>

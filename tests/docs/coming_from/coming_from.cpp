@@ -1,6 +1,6 @@
 #include "docs/coming_from/coming_from.hpp"
 
-#include "client/closing_handle.hpp"
+#include "client/call/closing_handle.hpp"
 #include "client/engine.hpp"
 #include "primitives/access.hpp"
 #include "support/memory_fixture.hpp"

@@ -1,0 +1,28 @@
+#include "client/call/call.hpp"
+
+#include "client/base/errors.hpp"
+#include "client/core/retry_state.hpp"
+
+namespace rowlock::client_layer {
+
+std::optional<instant> wait_limit::until(const context& shared) const {
+  const auto longest = waits ? limit : shared.longest_call();
+  return longest ? std::optional{later(shared.time.now(), *longest)} : std::nullopt;
+}
+
+std::exception_ptr wait_limit::reason_of_silence() const {
+  const bool can_tell = waits && limit && *limit >= retry_state::row_lock_limit;
+  return can_tell ? std::make_exception_ptr(no_answer(*limit)) : nullptr;
+}
+
+void wait_limit::check_without_answer(const context& shared, const std::stop_token& stop,
+                                      const std::optional<error>& last_failure) const {
+  if (stop.stop_requested()) {
+    if (waits && !limit) throw error(errc::cancelled, "the wait for a lock was stopped");
+    return;
+  }
+  if (last_failure) throw *last_failure;
+  if (!waits) throw no_answer(shared.longest_call());
+}
+
+}  // namespace rowlock::client_layer

@@ -1,0 +1,104 @@
+#include "client/call/joint_round.hpp"
+
+#include <utility>
+
+namespace rowlock::client_layer {
+
+namespace {
+
+using what = outcome::what;
+
+}  // namespace
+
+void joint_round::run(store::session& session) {
+  if (!lease) return;
+  prepare();
+  looks ? find(session) : ask(session);
+}
+
+void joint_round::ask(store::session& session) {
+  edit_round edit{on.parts(), wishes.size()};
+  checks = edit.checks();
+  for (const auto& wish : wishes) edit.add({wish.definition.name, wish.hold, lease->id(), &wish.definition});
+  const std::chrono::microseconds skew = on.shared().skew();
+  edit.decide_together(session, [&](auto results, auto views) {
+    return decide_acquire_together(results, views, wishes, all, skew);
+  });
+  edit.follow_up(session);
+  replies = edit.take_replies();
+  for (std::size_t i = 0; i < replies.size() && replies[i].made.outcome.result == what::granted; ++i) {
+    const auto& [change, granted] = replies[i].made;
+    take(i, granted.token, granted.weight, change.row && change.row->has_queue);
+  }
+}
+
+// Only reads, so it finds a grant even while somebody has the row locked.
+void joint_round::find(store::session& session) {
+  checks = on.holds().checks();
+  std::vector<store::hold_query> queries;
+  for (const auto& wish : wishes) queries.push_back({wish.definition.name, wish.hold});
+  const auto found = session.find(queries);
+  if (!found.empty() && found.front().state == store::hold_status::where::held)
+    session.make_durable(lease->id());
+  for (std::size_t i = 0; i < found.size() && found[i].state == store::hold_status::where::held; ++i) {
+    const auto& wish = wishes[i];
+    const bool shared = wish.mode == model::lock_mode::shared;
+    take(i, found[i].token, shared ? wish.weight : wish.definition.capacity, found[i].has_queue);
+  }
+}
+
+void joint_round::take(std::size_t i, model::token token, std::int64_t weight, bool contended) {
+  if (i > holds.size()) return;
+  const auto& wish = wishes[i];
+  auto hold = on.parts().complete.make_hold(
+      {wish.definition, wish.hold, token, lease, wish.mode, weight, endings[i]}, checks, contended);
+  if (!hold) return;
+  endings[i].reset();
+  holds.push_back(std::move(hold));
+  on.shared().count.acquired.fetch_add(1, std::memory_order_relaxed);
+}
+
+joint_round::state joint_round::what_is_missing() const {
+  bool locked = false;
+  bool again = false;
+  bool busy = false;
+  bool first = true;
+  for (std::size_t i = 0; i < replies.size(); ++i) {
+    const auto& decided = replies[i].made.outcome;
+    if (decided.result == what::granted) {
+      if (i >= holds.size()) return state::lapsed;
+      continue;
+    }
+    if (decided.result == what::mismatch) throw mismatch(wishes[i].definition, decided.stored);
+    if (!all && !std::exchange(first, false)) continue;
+    locked = locked || replies[i].state == edit_state::locked;
+    again = again || replies[i].state == edit_state::again;
+    busy = busy || (replies[i].state == edit_state::settled && decided.result == what::busy);
+  }
+  return busy ? state::busy : again ? state::again : locked ? state::locked : state::granted;
+}
+
+void joint_round::prepare() {
+  holds.reserve(wishes.size());
+  while (endings.size() < wishes.size()) endings.push_back(ending_of(wishes[endings.size()].definition.name));
+}
+
+void joint_round::withdraw() const noexcept {
+  for (std::size_t i = 0; i < holds.size(); ++i) {
+    if (holds[i]->begin_release()) endings[i] = holds[i]->take_ending();
+    on.holds().remove(*holds[i]);
+  }
+  withdraw_from(0);
+}
+
+void joint_round::withdraw_from(std::size_t first) const noexcept {
+  if (!lease) return;
+  release_list operations;
+  for (std::size_t i = first; i < endings.size(); ++i) {
+    auto ending = std::exchange(endings[i], nullptr);
+    if (ending) operations.push(as_withdrawal(std::move(ending), wishes[i].hold, lease));
+  }
+  on.parts().queue.submit(std::move(operations));
+}
+
+}  // namespace rowlock::client_layer

@@ -1,0 +1,45 @@
+// The simple cases, with one statement for all requests of a batch: free locks are acquired, locks without
+// waiters are released, and a single request enters the queue. The slow path decides the rest.
+#pragma once
+
+#include "client/connection/session_slot.hpp"
+#include "client/core/submission_queue.hpp"
+#include "client/worker/worker_context.hpp"
+
+#include <memory>
+#include <string>
+#include <vector>
+
+namespace rowlock::client_layer {
+
+// Part of a worker, used by its thread. Answered requests leave the batch. Each function throws what the
+// store throws; requests that the failed statement may have granted are then under way (acquire_progress).
+class fast_path {
+ public:
+  fast_path(worker_context& client, session_slot& slot)
+      : client_(client), context_(client.shared), slot_(slot) {}
+
+  void release(batch& work);
+  // Releases a hold by a hand-over, if the release is alone in its batch.
+  void hand_over(std::vector<release_ptr>& operations);
+  // Acquires what is free; a single request enters the queue behind a live holder.
+  void acquire_or_enqueue(batch& work);
+  // Answers `busy` to requests that do not wait and whose lock is held.
+  void look_first(std::vector<acquire_ptr>& operations);
+
+ private:
+  bool prepare(const acquire_ptr& operation, const std::shared_ptr<client_layer::lease>& lease);
+  bool queues(const model::lock_definition& definition) const;
+  // Recorded names take the slow path, because only an edit writes the history.
+  bool is_recorded(const std::string& name) const { return context_.recorded.contains(name); }
+  void acquire(batch& work);
+  void enqueue(std::vector<acquire_ptr>& operations, bool contended_only);
+  void schedule_sweep(const std::string& name);
+  void wake_office_watchers();  // the leader may have changed
+
+  worker_context& client_;
+  context& context_;
+  session_slot& slot_;
+};
+
+}  // namespace rowlock::client_layer

@@ -1,0 +1,302 @@
+#include "client/worker/slow_path.hpp"
+
+#include "client/core/reconciliation.hpp"
+#include "client/worker/edit_round.hpp"
+#include "client/worker/worker_context.hpp"
+
+#include <algorithm>
+#include <utility>
+
+namespace rowlock::client_layer {
+
+namespace {
+
+using namespace std::chrono_literals;
+using what = outcome::what;
+
+// A row that is locked for longer belongs to a guarded transaction or to a client that hangs. The caller of a
+// release does not wait for that.
+constexpr auto release_row_limit = 250ms;
+// The longest pause of a release whose caller waits: short, so that rivals, each of which locks the row for a
+// moment, seldom have it locked at every try within release_row_limit.
+constexpr std::chrono::nanoseconds longest_awaited_pause = 5ms;
+// Each round of edits makes progress. More rounds than this mean constant rivals, and a pause helps.
+constexpr int rounds_at_most = 12;
+// A rival's transaction lasts two round trips; a probe is one.
+constexpr int probes_at_once = 6;
+
+}  // namespace
+
+void slow_path::add(acquire_ptr operation) {
+  items_.push_back({.acquire = std::move(operation), .release = {}});
+}
+
+void slow_path::add(release_ptr operation) {
+  items_.push_back({.acquire = {}, .release = std::move(operation)});
+}
+
+void slow_path::take_back(batch& work) {
+  for (auto& item : items_) {
+    if (item.acquire) work.acquires.push_back(std::move(item.acquire));
+    if (item.release) work.releases.push_back(std::move(item.release));
+  }
+  items_.clear();
+}
+
+void slow_path::decide_all() {
+  for (int round = 0; !items_.empty(); ++round) {
+    if (round == rounds_at_most) {
+      for (auto& item : items_) {
+        on_row_locked(item);
+        item = {};
+      }
+      items_.clear();
+      return;
+    }
+    decide_round(round);
+  }
+}
+
+// A lease for one hold of this client. Notices about it go to the client's own lease.
+store::lease_record slow_path::explicit_lease(lease_id id, std::chrono::milliseconds ttl) const {
+  const auto own = client_.queue.lease();
+  return context_.process.lease(id, own ? own->id() : id, ttl);
+}
+
+decision slow_path::decide(const request& item, const store::lock_view& view, bool is_joined) const {
+  const std::chrono::microseconds skew = context_.skew();
+  if (item.moving_to_record) return decide_move(view, item.acquire->hold, *item.moving_to_record);
+  if (item.acquire) {
+    const auto& operation = *item.acquire;
+    return decide_acquire(view,
+                          {operation, operation.lease->id(), operation.hold, operation.wait,
+                           operation.progress.was_queued(), operation.answer.is_leaving()},
+                          skew);
+  }
+  const auto& operation = *item.release;
+  switch (operation.purpose) {
+    case release_operation::aim::force: {
+      const auto only = operation.hold.is_nil() ? std::optional<hold_id>{} : operation.hold;
+      return decide_force(view, only, skew, operation.upto);
+    }
+    case release_operation::aim::sweep: return decide_sweep(view, skew);
+    case release_operation::aim::release: break;
+  }
+  release_spec ends{operation.hold};
+  ends.may_be_queued = is_joined && operation.may_be_queued();
+  if (operation.only_on_lease) ends.on = operation.lease->id();
+  if (operation.lease && !operation.lease->is_renewed()) ends.ended = operation.lease->id();
+  if (const auto rest = operation.keep_until - context_.time.now(); rest > 0ns) {
+    ends.rest = explicit_lease(lease_id::belonging_to(operation.hold),
+                               std::chrono::ceil<std::chrono::milliseconds>(rest));
+  }
+  auto made = decide_release(view, ends, skew);
+  made.change.durable = made.change.durable || operation.how == store::durability::durable;
+  return made;
+}
+
+// Whether the request can be decided without any permit but its own. What it frees goes to the waiters that
+// fit by in_use, which also counts dead permits; the sweep and the waiters' polls find those. What it
+// requests is granted if there is room by in_use. Otherwise the view says whether the holder of a permit in
+// its way may be dead, and then the request is decided again with all permits.
+bool slow_path::trusts_in_use(const request& item) const {
+  if (item.reads_all || context_.recorded.contains(item.name())) return false;
+  if (item.acquire) return item.moving_to_record || item.acquire->joins();
+  return item.release->purpose == release_operation::aim::release && model::is_shareable(item.release->kind);
+}
+
+edit_item slow_path::asked(const request& item) const {
+  if (item.acquire) {
+    const auto& operation = *item.acquire;
+    const auto weight = operation.everything ? operation.definition.capacity : operation.weight;
+    return {.name = item.name(),
+            .about = operation.hold,
+            .own = operation.lease->id(),
+            .acquired = &operation.definition,
+            .trusts_in_use = trusts_in_use(item),
+            .wanted = item.moving_to_record ? 0 : weight};
+  }
+  const auto& operation = *item.release;
+  return {.name = item.name(),
+          .about = operation.hold,
+          .trusts_in_use = trusts_in_use(item),
+          .may_be_queued = operation.may_be_queued(),
+          .why = operation.purpose == release_operation::aim::force ? intent::force : intent::use};
+}
+
+void slow_path::decide_round(int round) {
+  // Stable: requests for one name are decided in the order in which they came.
+  std::stable_sort(items_.begin(), items_.end(),
+                   [](const auto& a, const auto& b) { return a.name() < b.name(); });
+  edit_round edit{client_, items_.size()};
+  for (auto& item : items_) {
+    item.sent_at = edit.sent_at();
+    item.wakeups = edit.wakeups();
+    if (item.acquire) {
+      item.acquire->progress.sent();
+      item.acquire->checks = edit.checks();
+    }
+    edit.add(asked(item));
+  }
+  slot_.call([&](store::lock_verbs& session) {
+    edit.decide_each(session, [this](std::size_t i, const store::lock_view& view, bool is_joined) {
+      return decide(items_[i], view, is_joined);
+    });
+  });
+  edit.follow_up([this](const auto& work) { slot_.call(work); },
+                 [&](std::size_t i, edit_reply& reply) {
+                   if (!take(items_[i], reply, round)) items_[i] = {};
+                 });
+  std::erase_if(items_, [](const request& item) { return item.is_empty(); });
+}
+
+// If memory runs out, the request is in doubt.
+bool slow_path::take(request& item, edit_reply& reply, int round) {
+  if (item.acquire) item.acquire->answered();
+  item.made = std::move(reply.made);
+  try {
+    return finish(item, reply, round);
+  } catch (...) {
+    if (item.acquire) item.acquire->progress.sent();
+    throw;
+  }
+}
+
+bool slow_path::finish(request& item, const edit_reply& reply, int round) {
+  if (const auto& row = item.made.change.row; row && !row->has_queue) client_.contended.remove(item.name());
+  switch (reply.state) {
+    case edit_state::again: item.reads_all = true; return true;
+    case edit_state::missing: on_absent(item.release); return false;
+    case edit_state::locked: {
+      const bool is_guarded = reply.result == store::edit_result::committed;
+      // Somebody may wait for this release, and rivals lock the row only for a moment: retry at once.
+      if (!is_guarded && item.release && !item.release->retry.locked_since() && round < probes_at_once)
+        return true;
+      if (is_guarded && item.release && item.release->answer)
+        item.release->answer->complete(release_result::pending);
+      on_row_locked(item);
+      return false;
+    }
+    case edit_state::settled: break;
+  }
+  if (item.moving_to_record) return finish_move(item);
+  return item.acquire ? finish_acquire(item) : finish_release(item);
+}
+
+bool slow_path::finish_acquire(request& item) {
+  const auto& operation = item.acquire;
+  const auto& made = item.made.outcome;
+  switch (made.result) {
+    case what::granted:
+      operation->progress.granted(item.made.change.row && item.made.change.row->has_queue);
+      operation->weight = made.weight;
+      if (operation->ttl && operation->lease->is_valid(context_.time.now())) {
+        const auto id = lease_id::random();
+        auto record = explicit_lease(id, *operation->ttl);
+        operation->moving_to = std::make_shared<lease>(id, *operation->ttl, false, record.client);
+        item.moving_to_record = std::move(record);
+        // Confirmed for a withdrawal, which is retried for as long as this lease lives.
+        operation->moving_to->confirm(context_.time.now(), 0ns);
+        operation->progress.needs_edit();
+        return true;
+      }
+      client_.complete.granted(operation, made.token);
+      return false;
+    case what::queued: client_.complete.queued(operation, made.takeover_in, item.wakeups); return false;
+    case what::busy: client_.complete.busy(operation); return false;
+    case what::mismatch:
+      operation->answer.fail(made_failure([&] { return mismatch(operation->definition, made.stored); }));
+      return false;
+    case what::broken:
+      operation->answer.fail(made_failure([&] { return broken(operation->definition.name); }));
+      return false;
+    case what::expired:
+    case what::foreign:
+    case what::again:
+    case what::overrun:
+    case what::in_doubt:
+    case what::released:
+    case what::absent:
+    case what::guarded: break;
+  }
+  operation->answer.fail(
+      std::make_exception_ptr(error(errc::internal, "an acquire was decided as a release")));
+  return false;
+}
+
+// After a lost answer decide_move says granted again (I7).
+bool slow_path::finish_move(request& item) {
+  if (item.made.outcome.result != what::granted) {
+    // The client's lease was lost in between.
+    item.acquire->moving_to.reset();
+    client_.complete.restart(item.acquire);
+    return false;
+  }
+  auto own = std::exchange(item.acquire->moving_to, nullptr);
+  own->confirm(item.sent_at, context_.margin(own->ttl()));
+  item.acquire->lease = std::move(own);
+  client_.complete.granted(item.acquire, item.made.outcome.token);
+  return false;
+}
+
+bool slow_path::finish_release(request& item) {
+  const auto& operation = item.release;
+  if (item.made.outcome.result != what::released) {
+    on_absent(operation);
+    return false;
+  }
+  // A release that is on disk need not be sent again, and one that leaves the lock resting must not be,
+  // because that would end the rest.
+  if (item.made.change.durable || operation->keep_until > context_.time.now()) {
+    operation->how = store::durability::durable;
+  }
+  client_.complete.released(operation, release_result::released);
+  return false;
+}
+
+// Absent, after a lost answer, means that the earlier try succeeded (I7), or that the hold was released by force before
+// that. The database does not show which. The former is far more likely, so only a caller that needs evidence is told
+// `unknown`.
+void slow_path::on_absent(const release_ptr& operation) {
+  using aim = release_operation::aim;
+  const bool done = operation->in_doubt && operation->purpose != aim::sweep;
+  // The hold was released by force, or the read shows an older state than the grant.
+  const bool is_strange = operation->purpose == aim::release && operation->was_held && !operation->in_doubt &&
+                          operation->lease->is_valid(context_.time.now());
+  if (is_strange) client_.reconcile.request();
+  if (done && operation->must_be_certain && operation->answer) {
+    operation->answer->complete(release_result::unknown);
+  }
+  client_.complete.released(operation, done ? release_result::released : release_result::lost);
+}
+
+// The row is locked: by a rival for a moment, by a guarded transaction, or by a client that hangs.
+void slow_path::on_row_locked(request& item) {
+  const auto now = context_.time.now();
+  auto& retry = item.acquire ? item.acquire->retry : item.release->retry;
+  retry.row_locked(item.sent_at);
+  if (item.acquire) {
+    item.acquire->progress.row_locked(item.acquire->joins() && !item.moving_to_record);
+    // If a holder kept the lock in a guarded transaction, the request was answered as busy before.
+    if (!item.acquire->wait && retry.is_locked_out(now)) {
+      const auto locked =
+          made_failure([&] { return row_is_locked(item.name(), retry_state::row_lock_limit); });
+      if (item.acquire->answer.fail(locked)) return client_.queue.withdraw(*item.acquire);
+    }
+    client_.queue.delay(item.acquire, retry.row.next());
+    return;
+  }
+  const auto& operation = item.release;
+  if (operation->answer && now > *retry.locked_since() + release_row_limit) {
+    operation->answer->complete(release_result::pending);
+  }
+  operation->fast = false;
+  const bool is_awaited = operation->answer && !operation->answer->is_complete();
+  if (operation->purpose == release_operation::aim::sweep && !is_awaited) {
+    return client_.queue.delay(operation, retry.background.next());
+  }
+  const std::chrono::nanoseconds pause = retry.row.next();
+  client_.queue.delay(operation, is_awaited ? std::min(pause, longest_awaited_pause) : pause);
+}
+
+}  // namespace rowlock::client_layer

@@ -1,0 +1,69 @@
+// Decides requests under the row of their lock, with one edit for all requests of a name, and repeats this
+// until each is answered.
+#pragma once
+
+#include "client/connection/session_slot.hpp"
+#include "client/core/submission_queue.hpp"
+#include "client/decision/decisions.hpp"
+#include "client/worker/worker_context.hpp"
+
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace rowlock::client_layer {
+
+struct edit_item;
+struct edit_reply;
+
+// Part of a worker, used by its thread.
+class slow_path {
+ public:
+  slow_path(worker_context& client, session_slot& slot)
+      : client_(client), context_(client.shared), slot_(slot) {}
+
+  // Makes room for that many requests, so that add() needs no memory.
+  void reserve(std::size_t count) { items_.reserve(count); }
+  void add(acquire_ptr operation);
+  void add(release_ptr operation);
+  // Answers all requests that were added, or delays those whose row stays locked. Throws what the store throws.
+  void decide_all();
+  // Gives back the requests that decide_all() left without an answer when it threw.
+  void take_back(batch& work);
+
+ private:
+  struct request {
+    acquire_ptr acquire;
+    release_ptr release;
+    std::optional<store::lease_record> moving_to_record{};  // the acquire was granted and moves to this lease
+    instant sent_at{};
+    std::uint64_t wakeups{};  // received before it was sent
+    bool reads_all = false;   // it was decided with those permits that it names, and must be decided again
+    decision made{};
+
+    bool is_empty() const { return !acquire && !release; }
+    const std::string& name() const { return acquire ? acquire->definition.name : release->name; }
+  };
+
+  void decide_round(int round);
+  edit_item asked(const request& item) const;
+  bool trusts_in_use(const request& item) const;
+  store::lease_record explicit_lease(lease_id id, std::chrono::milliseconds ttl) const;
+  decision decide(const request& item, const store::lock_view& view, bool is_joined) const;
+  // Each returns whether the request needs another round.
+  bool take(request& item, edit_reply& reply, int round);
+  bool finish(request& item, const edit_reply& reply, int round);
+  bool finish_acquire(request& item);
+  bool finish_release(request& item);
+  bool finish_move(request& item);
+  void on_absent(const release_ptr& operation);
+  void on_row_locked(request& item);
+
+  worker_context& client_;
+  context& context_;
+  session_slot& slot_;
+  std::vector<request> items_;
+};
+
+}  // namespace rowlock::client_layer
