@@ -9,20 +9,24 @@
 ROWLOCK_BEGIN_NAMESPACE
 
 // How to request the release of a lock.
-struct request_options {
+struct release_request_options {
   std::string reason{};                         // shown to the holders: UTF-8, at most 4096 bytes, no NUL
   time_span within = std::chrono::seconds{30};  // how long to wait for them; up to 24 hours
   bool then_force = false;                      // force the release if somebody still holds the lock then
   std::stop_token stop{};                       // ends the wait; then nothing is forced
 };
 
-enum class request_result {
+enum class release_request_result {
   unheld,    // nobody held it
   released,  // all holders have released it or are gone
   kept,      // at least one holder still has it
   forced,    // it was released by force
 };
-ROWLOCK_EXPORT const char* to_string(request_result result) noexcept;
+ROWLOCK_EXPORT const char* to_string(release_request_result result) noexcept;
+
+// The names of both in version 0.1.0.
+using request_options = release_request_options;
+using request_result = release_request_result;
 
 // One of several waiters that wait for each other in a circle.
 struct stuck_waiter {
@@ -97,7 +101,8 @@ class ROWLOCK_EXPORT admin {
   // error: invalid_argument for impossible options; contention, and then nobody is asked, if a transaction keeps the
   // row for options::statement_timeout; cancelled if stopped before the database has confirmed the request. If it is
   // stopped later, it returns `kept` at once. After an error during the wait the holders are still asked.
-  [[nodiscard]] request_result request_release(const std::string& name, const request_options& how = {});
+  [[nodiscard]] release_request_result request_release(const std::string& name,
+                                                       const release_request_options& how = {});
 
   // Kills expired leases and frees what they held. Always safe; clients do this in the background, too. If a
   // transaction keeps a lock's row, the lock is freed when the transaction ends, unless the client is closed before.

@@ -37,7 +37,7 @@ struct lock_request;
 }
 namespace primitives {
 struct access;
-class acquirer;
+class named_lock;
 class barrier_lock;
 class latch_lock;
 class quorum_lock;

@@ -111,7 +111,7 @@ class ROWLOCK_EXPORT election {
  private:
   friend struct primitives::access;
 
-  std::unique_ptr<primitives::acquirer> office_;
+  std::unique_ptr<primitives::named_lock> office_;
 };
 
 ROWLOCK_END_NAMESPACE

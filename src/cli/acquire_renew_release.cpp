@@ -152,21 +152,21 @@ int ask(const context& global, admin& db, const release_words& chosen) {
     print_result(global, name, false, fmt::format("there is no lock named '{}'", name));
     return not_found;
   }
-  const request_options how{.reason = chosen.reason,
-                            .within = parse_duration("--within", chosen.within),
-                            .then_force = chosen.then_force};
+  const release_request_options how{.reason = chosen.reason,
+                                    .within = parse_duration("--within", chosen.within),
+                                    .then_force = chosen.then_force};
   switch (db.request_release(name, how)) {
-    case request_result::unheld:
+    case release_request_result::unheld:
       print_result(global, name, false, fmt::format("nobody held '{}'", name));
       break;
-    case request_result::released:
+    case release_request_result::released:
       print_result(global, name, true, fmt::format("the holders released '{}'", printable(name)));
       break;
-    case request_result::forced:
+    case release_request_result::forced:
       print_result(global, name, true,
                    fmt::format("released '{}' by force; its holders are notified", printable(name)));
       break;
-    case request_result::kept:
+    case release_request_result::kept:
       print_result(global, name, false,
                    fmt::format("'{}' is still held; --then-force releases it by force after --within", name));
       return busy;

@@ -19,30 +19,30 @@ std::shared_ptr<engine> engine::open(database_source source, const options& sett
 }
 
 engine::engine(database_source source, const options& settings, time_source& time)
-    : context_{settings, time},
-      source_(context_, std::move(source)),
-      completions_(context_, agenda_, queue_, waiters_, holds_, releases_, contended_,
-                   [this](const granted_hold& granted) {
-                     return std::make_shared<hold_state>(shared_from_this(), context_.time, granted.lock,
-                                                         granted.id, granted.token, granted.lease,
-                                                         granted.mode, granted.weight, granted.ending);
-                   }),
-      loss_notifier_(context_, holds_),
-      keeper_(context_, agenda_, queue_, waiters_, completions_, holds_, releases_, loss_notifier_,
+    : environment_{settings, time},
+      source_(environment_, std::move(source)),
+      settler_(environment_, agenda_, queue_, waiters_, holds_, releases_, contended_,
+               [this](const granted_hold& granted) {
+                 return std::make_shared<hold_state>(shared_from_this(), environment_.time, granted.lock,
+                                                     granted.id, granted.token, granted.lease, granted.mode,
+                                                     granted.weight, granted.ending);
+               }),
+      loss_notifier_(environment_, holds_),
+      keeper_(environment_, agenda_, queue_, waiters_, settler_, holds_, releases_, loss_notifier_,
               [this] { return source_.connect(connection_source::spare::keeper); }),
-      reconcile_(context_, queue_, holds_),
-      parts_{context_, queue_, completions_, contended_, agenda_, reconcile_},
-      tasks_(parts_,
+      reconcile_(environment_, queue_, holds_),
+      services_{environment_, queue_, settler_, contended_, agenda_, reconcile_},
+      tasks_(services_,
              [this] {
                check_usable();
                start_workers();
              }),
-      deadlocks_(context_, queue_),
-      releaser_(context_, queue_, holds_, workers_, keeper_.slot()),
-      fallback_(parts_, keeper_.slot()) {
+      deadlocks_(environment_, queue_),
+      releaser_(environment_, queue_, holds_, workers_, keeper_.slot()),
+      fallback_(services_, keeper_.slot()) {
   keeper_.lend_to([this] { fallback_.note_connection(); },
                   [this](instant until) { fallback_.run_fallback(until); });
-  context_.ghosts.on_forgotten = [this] { reconcile_.request_repeatedly(); };
+  environment_.ghosts.on_forgotten = [this] { reconcile_.request_repeatedly(); };
   keeper_.on_database_changed([this](const store::database_state& state) { reconcile_.request_in(state); });
 }
 
@@ -52,8 +52,8 @@ void engine::connect_first() {
   const auto database = source_.database();
   auto& session = source_.make_spares(database);
   // A read-only client, which may be connected to a standby, kills no lease and so needs no skew.
-  if (!context_.settings.read_only) {
-    context_.stored_skew_ms.store(session.read_database_state().skew.count());
+  if (!environment_.settings.read_only) {
+    environment_.stored_skew_ms.store(session.read_database_state().skew.count());
   }
   for (const auto mode : {model::lock_mode::exclusive, model::lock_mode::shared}) {
     auto& guard = mode == model::lock_mode::shared ? shared_guard_ : exclusive_guard_;
@@ -61,11 +61,11 @@ void engine::connect_first() {
   }
   if (database->must_poll()) keeper_.must_poll();
   if (auto danger = session.warning(); !danger.empty()) {
-    context_.log(log_level::warning, "{}", danger);
+    environment_.log(log_level::warning, "{}", danger);
     keeper_.warned_of(std::move(danger));
   }
   if (database->single_writer()) keeper_.breaks_with_workers();
-  make_workers(database->single_writer() ? 1 : context_.settings.connections - 1);
+  make_workers(database->single_writer() ? 1 : environment_.settings.connections - 1);
 }
 
 // Acquires wait for the disk and fast releases do not, so each have workers of their own if there are at least two.
@@ -77,11 +77,11 @@ void engine::make_workers(int count) {
                       : i % 2 == 0 ? worker_role::acquires
                                    : worker_role::releases;
     const auto spare = i == 0 ? std::optional{connection_source::spare::worker} : std::nullopt;
-    workers_.push_back(
-        std::make_unique<statement_worker>(parts_, role, [this, spare] { return source_.connect(spare); }));
+    workers_.push_back(std::make_unique<statement_worker>(services_, role,
+                                                          [this, spare] { return source_.connect(spare); }));
     slots.push_back(&workers_.back()->slot());
   }
-  watchdog_ = std::make_unique<watchdog>(context_, keeper_, holds_, loss_notifier_, async_, slots);
+  watchdog_ = std::make_unique<watchdog>(environment_, keeper_, holds_, loss_notifier_, async_, slots);
   watchdog_->on_round = [this] { reconcile_.send_what_is_left(); };
 }
 
@@ -91,10 +91,10 @@ void engine::start_workers() {
   if (workers_started_.load(std::memory_order_acquire)) return;
   const model::annotated_lock lock{start_mutex_};
   if (workers_started_.load() || closed_.load()) return;
-  if (!context_.writer.is_silent()) {
+  if (!environment_.writer.is_silent()) {
     log_thread_.start_once(
-        "log", "rowlock-log", [this] { context_.writer.run(); }, shared_from_this());
-    context_.writer.start();
+        "log", "rowlock-log", [this] { environment_.writer.run(); }, shared_from_this());
+    environment_.writer.start();
   }
   const auto own = shared_from_this();
   threads_.start_once(
@@ -140,7 +140,7 @@ async_waiters& engine::start_async() {
 // ---- what a call checks and needs ----
 
 bool engine::is_forked() const noexcept {
-  return ::getpid() != context_.process.pid;
+  return ::getpid() != environment_.process.pid;
 }
 
 void engine::check_usable() const {
@@ -148,19 +148,19 @@ void engine::check_usable() const {
     throw error(errc::forked,
                 fmt::format("this client was made by process {} before a fork; the child must make its own "
                             "with rowlock::connect",
-                            context_.process.pid));
+                            environment_.process.pid));
   }
   if (closed_.load(std::memory_order_relaxed)) throw closed_client();
 }
 
 void engine::check_may_write() const {
-  if (!context_.settings.read_only) return;
+  if (!environment_.settings.read_only) return;
   throw error(errc::read_only,
               "this client only reads (options::read_only); connect without that option to use locks");
 }
 
 hold_room::place engine::take_room(std::size_t wanted) const {
-  const auto most = context_.holds_at_most();
+  const auto most = environment_.holds_at_most();
   std::size_t present = 0;
   const auto count = [&] { return present = holds_.size(); };
   if (auto place = room_.take(wanted, count, most)) return place;
@@ -169,7 +169,7 @@ hold_room::place engine::take_room(std::size_t wanted) const {
                           "options::margin at {} ms it may "
                           "have {} holds, so that all can be notified of a loss in time: set a longer "
                           "margin, or use another client",
-                          present, room_.taken(), wanted, context_.settings.margin.count(), most));
+                          present, room_.taken(), wanted, environment_.settings.margin.count(), most));
 }
 
 void engine::begin_work() {
@@ -180,7 +180,7 @@ void engine::begin_work() {
 
 bool engine::sleep(std::chrono::nanoseconds length, const std::stop_token& stop) {
   if (length <= 0ns || stop.stop_requested()) return false;
-  if (context_.pauses.sleep_until(later(context_.time.now(), length), stop)) return true;
+  if (environment_.pauses.sleep_until(later(environment_.time.now(), length), stop)) return true;
   check_usable();
   return false;
 }
@@ -194,7 +194,7 @@ void engine::release_holds() noexcept {
   release_list releases;
   for (const auto& hold : lost) releases.push(releaser_.closing_release(*hold));
   for (const auto& hold : lost) holds_.remove(*hold);
-  loss_notifier_.tell(std::move(lost));
+  loss_notifier_.deliver(std::move(lost));
   queue_.submit(std::move(releases));
 }
 
@@ -215,15 +215,15 @@ void engine::close() noexcept {
   if (is_forked() || closed_.exchange(true)) return;
   end_everything();
   // Not under start_mutex_, which the user's code may need.
-  context_.user_calls.close();
+  environment_.user_calls.close();
 }
 
 void engine::end_everything() noexcept {
   const model::annotated_lock start_lock{start_mutex_};
-  const auto until = context_.time.now() + context_.settings.close_timeout;
+  const auto until = environment_.time.now() + environment_.settings.close_timeout;
   // No step needs memory.
   queue_.stop_acquires();
-  context_.pauses.close();
+  environment_.pauses.close();
   if (workers_started_.load()) release_everything(until);
   async_.close();
   keeper_.stop();
@@ -231,13 +231,13 @@ void engine::end_everything() noexcept {
   source_.close();
   if (watchdog_) watchdog_->stop();
   loss_notifier_.stop();
-  if (const int left = threads_.wait_until(context_.time, until); left > 0) {
-    context_.log(log_level::warning, "{} thread(s) still wait for the database; they end by themselves",
-                 left);
+  if (const int left = threads_.wait_until(environment_.time, until); left > 0) {
+    environment_.log(log_level::warning, "{} thread(s) still wait for the database; they end by themselves",
+                     left);
   }
-  context_.writer.stop();
-  log_thread_.wait_until(context_.time, until);
-  context_.writer.drop();
+  environment_.writer.stop();
+  log_thread_.wait_until(environment_.time, until);
+  environment_.writer.drop();
 }
 
 }  // namespace rowlock::client_layer

@@ -3,7 +3,7 @@
 #pragma once
 
 #include "client/base/async_waiters.hpp"
-#include "client/base/context.hpp"
+#include "client/base/client_environment.hpp"
 #include "client/base/detached_threads.hpp"
 #include "client/base/errors.hpp"
 #include "client/connection/connection_source.hpp"
@@ -20,7 +20,7 @@
 #include "client/worker/hold_releaser.hpp"
 #include "client/worker/statement_worker.hpp"
 #include "client/worker/task_executor.hpp"
-#include "client/worker/worker_context.hpp"
+#include "client/worker/worker_services.hpp"
 #include "model/annotated_mutex.hpp"
 
 #include <rowlock/client.hpp>
@@ -75,11 +75,11 @@ class engine : public std::enable_shared_from_this<engine> {
 
   // ---- parts ----
 
-  context& shared() noexcept { return context_; }
+  client_environment& environment() noexcept { return environment_; }
   const guard_text& guard(model::lock_mode mode) const noexcept {
     return mode == model::lock_mode::shared ? shared_guard_ : exclusive_guard_;
   }
-  worker_context& parts() noexcept { return parts_; }
+  worker_services& services() noexcept { return services_; }
   task_executor& tasks() noexcept { return tasks_; }
   deadlock_search& deadlocks() noexcept { return deadlocks_; }
   hold_releaser& releaser() noexcept { return releaser_; }
@@ -101,23 +101,23 @@ class engine : public std::enable_shared_from_this<engine> {
   void release_everything(instant until) noexcept;
   void end_everything() noexcept;
 
-  context context_;
+  client_environment environment_;
   hold_room room_;
   guard_text exclusive_guard_;
   guard_text shared_guard_;
   connection_source source_;
   keeper_agenda agenda_;
-  submission_queue queue_{context_, agenda_};
+  submission_queue queue_{environment_, agenda_};
   waiter_registry waiters_;
   async_waiters async_;
   hold_registry holds_{agenda_};
   recent_releases releases_;
   recently_contended contended_;
-  completions completions_;
+  request_settler settler_;
   loss_notifier loss_notifier_;
   lease_keeper keeper_;
   reconciliation reconcile_;
-  worker_context parts_;
+  worker_services services_;
   task_executor tasks_;
   deadlock_search deadlocks_;
   worker_list workers_;

@@ -49,7 +49,7 @@ struct access {
   static const standard_lock& lock(const exclusive_lock& lock) noexcept { return *lock.lock_; }
   static standard_lock& lock(exclusive_lock& lock) noexcept { return *lock.lock_; }
   static const semaphore_lock& lock(const counting_semaphore& lock) noexcept { return *lock.lock_; }
-  static const acquirer& lock(const election& office) noexcept { return *office.office_; }
+  static const named_lock& lock(const election& office) noexcept { return *office.office_; }
   static wanted wait(const latch& on);
   // The request of acquire_all. Throws error(invalid_argument) for an empty list, or several clients.
   struct joint_request {

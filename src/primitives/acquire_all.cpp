@@ -23,7 +23,7 @@ hold_set take(const std::vector<wanted>& locks, const wait_limit& how_long, cons
       client_layer::acquire_together(*access::engine(asked.db), asked.wanted, how_long, how));
 }
 
-wanted exclusively(const primitives::acquirer& acquiring) {
+wanted exclusively(const primitives::named_lock& acquiring) {
   return acquiring.wanted(acquiring.exclusive());
 }
 
@@ -100,7 +100,7 @@ hold_set::~hold_set() {
   try {
     release();
   } catch (const std::exception& failure) {
-    engine.shared().log(log_level::error, "releasing several locks: {}", failure.what());
+    engine.environment().log(log_level::error, "releasing several locks: {}", failure.what());
   }
 }
 

@@ -37,7 +37,7 @@ bool has_holder_up_to(const std::optional<store::lock_info>& lock, model::token 
 // Returns true if somebody lost the lock.
 bool force(client_layer::engine& on, const std::string& name, model::hold_id only,
            std::optional<model::token> upto = {}) {
-  switch (client_layer::force_release(on, name, on.shared().settings.statement_timeout, only, upto)) {
+  switch (client_layer::force_release(on, name, on.environment().settings.statement_timeout, only, upto)) {
     case release_result::released: return true;
     case release_result::lost: return false;
     case release_result::pending:
@@ -55,21 +55,21 @@ bool force(client_layer::engine& on, const std::string& name, model::hold_id onl
 // Reads which names are recorded, for changes that need no lease. Does nothing for a read-only client, whose change is
 // refused anyway.
 void update_recorded(client_layer::engine& on) {
-  if (on.shared().settings.read_only) return;
+  if (on.environment().settings.read_only) return;
   on.tasks().result_of([&on](store::session& session) {
-    client_layer::update_recorded(on.shared(), session, session.read_database_state().recordings);
+    client_layer::update_recorded(on.environment(), session, session.read_database_state().recordings);
     return true;
   });
 }
 
 }  // namespace
 
-const char* to_string(request_result result) noexcept {
+const char* to_string(release_request_result result) noexcept {
   switch (result) {
-    case request_result::unheld: return "unheld";
-    case request_result::released: return "released";
-    case request_result::kept: return "kept";
-    case request_result::forced: return "forced";
+    case release_request_result::unheld: return "unheld";
+    case release_request_result::released: return "released";
+    case release_request_result::kept: return "kept";
+    case release_request_result::forced: return "forced";
   }
   return "unknown";
 }
@@ -143,19 +143,19 @@ bool admin::release(const std::string& name, std::optional<hold_id> only) {
   return force(engine_of(db_), name, only ? model::hold_id{*only} : model::hold_id{});
 }
 
-request_result admin::request_release(const std::string& name, const request_options& how) {
+release_request_result admin::request_release(const std::string& name, const release_request_options& how) {
   model::check_name(name);
   model::check_value(how.reason);
   model::check_request_time(how.within);
   auto& engine = engine_of(db_);
   update_recorded(engine);
-  const auto until = engine.shared().time.now() + how.within;
+  const auto until = engine.environment().time.now() + how.within;
   const auto asked = engine.tasks().decide(name, {},
                                            [reason = how.reason, within = how.within](const auto& view) {
                                              return client_layer::decide_request(view, reason, within);
                                            },
                                            {.stop = how.stop});
-  if (asked.result == client_layer::outcome::what::absent) return request_result::unheld;
+  if (asked.result == client_layer::outcome::what::absent) return release_request_result::unheld;
   auto pause = client_layer::request_poll();
   for (;;) {
     std::optional<store::lock_info> shown;
@@ -163,24 +163,26 @@ request_result admin::request_release(const std::string& name, const request_opt
       shown = access::tasks(db_).result_of([name](store::admin_verbs& session) { return session.show(name); },
                                            {.stop = how.stop});
     } catch (const error& failure) {
-      if (failure.code() == errc::cancelled) return request_result::kept;
+      if (failure.code() == errc::cancelled) return release_request_result::kept;
       throw;
     }
-    if (!has_holder_up_to(shown, asked.token)) return request_result::released;
-    if (engine.sleep(std::min<std::chrono::nanoseconds>(pause.next(), until - engine.shared().time.now()),
-                     how.stop)) {
+    if (!has_holder_up_to(shown, asked.token)) return release_request_result::released;
+    if (engine.sleep(
+            std::min<std::chrono::nanoseconds>(pause.next(), until - engine.environment().time.now()),
+            how.stop)) {
       continue;
     }
-    if (!how.then_force || how.stop.stop_requested()) return request_result::kept;
+    if (!how.then_force || how.stop.stop_requested()) return release_request_result::kept;
     update_recorded(engine);
     // By token and not by id: a hold that another process adopts meanwhile has a new id and keeps its token.
-    return force(engine, name, {}, asked.token) ? request_result::forced : request_result::released;
+    return force(engine, name, {}, asked.token) ? release_request_result::forced
+                                                : release_request_result::released;
   }
 }
 
 sweep_result admin::sweep() {
   sweep_result total;
-  const std::chrono::microseconds skew = engine_of(db_).shared().skew();
+  const std::chrono::microseconds skew = engine_of(db_).environment().skew();
   constexpr std::size_t at_once = 1000;
   update_recorded(engine_of(db_));
   // Kills the leases first: what they held becomes stale when they are killed.
@@ -196,8 +198,8 @@ sweep_result admin::sweep() {
     const auto found = access::tasks(db_).result_of(
         [skew, after](store::lock_verbs& session) { return session.find_stale(at_once, skew, after); });
     for (const auto& name : found.names) {
-      const auto result =
-          client_layer::sweep_lock(engine_of(db_), name, engine_of(db_).shared().settings.statement_timeout);
+      const auto result = client_layer::sweep_lock(engine_of(db_), name,
+                                                   engine_of(db_).environment().settings.statement_timeout);
       if (result == release_result::released || result == release_result::lost) ++total.locks;
     }
     if (found.next.empty()) return total;

@@ -31,7 +31,7 @@ class barrier_lock {
   const model::lock_definition asked;
 
  private:
-  acquirer acquire_;
+  named_lock acquire_;
 };
 
 const client& access::db(const barrier& at) noexcept {

@@ -29,16 +29,16 @@ class candidacy::end_call final : public client_layer::executor_call {
  public:
   explicit end_call(const std::shared_ptr<candidacy>& of) : of_(of) {}
 
-  void tell() noexcept override {
+  void deliver() noexcept override {
     const auto of = of_.lock();
     if (!of || of->is_over()) return;
     next_->of = of;
     try {
       of->where_(std::move(pass_));
     } catch (...) {
-      of->engine_->shared().log(log_level::error,
-                                "an executor failed, so the candidate for \"{}\" is over: {}",
-                                of->office_.definition.name, thrown_text(std::current_exception()));
+      of->engine_->environment().log(log_level::error,
+                                     "an executor failed, so the candidate for \"{}\" is over: {}",
+                                     of->office_.definition.name, thrown_text(std::current_exception()));
     }
   }
 
@@ -156,8 +156,8 @@ void candidacy::step() {
 }
 
 void candidacy::fail(const std::exception_ptr& why) {
-  engine_->shared().log(log_level::error, "the candidate for \"{}\" is over: {}", office_.definition.name,
-                        thrown_text(why));
+  engine_->environment().log(log_level::error, "the candidate for \"{}\" is over: {}",
+                             office_.definition.name, thrown_text(why));
   clear();
 }
 
@@ -280,8 +280,8 @@ void candidacy::tell_failure() {
     why = failure_;
   }
   const auto log = [this](const char* what, const std::exception_ptr& thrown) {
-    engine_->shared().log(log_level::error, "{} \"{}\": {}", what, office_.definition.name,
-                          thrown_text(thrown));
+    engine_->environment().log(log_level::error, "{} \"{}\": {}", what, office_.definition.name,
+                               thrown_text(thrown));
   };
   try {
     how_.failed ? how_.failed(why) : log("the candidate has failed for", why);
@@ -332,8 +332,8 @@ void candidacy::finish_close(close_mode mode, bool is_inside) {
     try {
       how_.lost(held->loss());
     } catch (...) {
-      engine_->shared().log(log_level::error, "lost() of a candidate for \"{}\" has thrown: {}",
-                            office_.definition.name, thrown_text(std::current_exception()));
+      engine_->environment().log(log_level::error, "lost() of a candidate for \"{}\" has thrown: {}",
+                                 office_.definition.name, thrown_text(std::current_exception()));
     }
   }
   if (held) engine_->releaser().release(*held);

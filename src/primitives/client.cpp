@@ -60,7 +60,7 @@ void client::close() noexcept {
 }
 
 statistics client::stats() const {
-  return engine_->shared().count.read();
+  return engine_->environment().count.read();
 }
 
 ROWLOCK_END_NAMESPACE

@@ -41,11 +41,11 @@ class semaphore_lock {
   model::lock_definition definition() const {
     return {name_, model::lock_kind::semaphore, capacity(), fair_};
   }
-  acquirer acquiring() const { return {db_, definition()}; }
+  named_lock acquiring() const { return {db_, definition()}; }
 
   model::lock_request permits(std::int64_t wanted) const {
     // Reads the capacity once: a resize may come between a check and a second reading.
-    if (const acquirer asks = acquiring(); wanted >= 1 && wanted <= asks.definition().capacity)
+    if (const named_lock asks = acquiring(); wanted >= 1 && wanted <= asks.definition().capacity)
       return asks.shared(wanted);
     throw error(
         errc::invalid_argument,
@@ -59,7 +59,7 @@ class semaphore_lock {
                               "and keep at least one; hold::release() releases all",
                               permits, held.weight(), name_));
     }
-    const share kept{model::lock_mode::shared, held.weight() - permits};
+    const mode_and_weight kept{model::lock_mode::shared, held.weight() - permits};
     acquiring().change(held, kept, kept, [kept](const store::lock_view& view, model::hold_id id, auto skew) {
       return client_layer::decide_reduce(view, id, kept.weight, skew);
     });
@@ -90,7 +90,7 @@ class semaphore_lock {
     do {
       engine().tasks().run([resized](store::lock_verbs& session) { session.create({&resized, 1}); });
       settled = engine().tasks().decide(
-          name_, {}, [decide, skew = engine().shared().skew()](const store::lock_view& view) {
+          name_, {}, [decide, skew = engine().environment().skew()](const store::lock_view& view) {
             return decide(view, skew);
           });
     } while (settled.result == what::absent);

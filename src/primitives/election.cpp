@@ -43,7 +43,7 @@ void term::proclaim(const std::string& value) {
 }
 
 election::election(client db, std::string name, const lock_options& lock)
-    : office_(std::make_unique<primitives::acquirer>(
+    : office_(std::make_unique<primitives::named_lock>(
           std::move(db), primitives::defined(std::move(name), model::lock_kind::election, 1, lock))) {}
 
 election::election(election&& other) noexcept = default;
@@ -76,16 +76,16 @@ std::vector<participant> election::candidates() const {
 
 leadership election::wait_for(time_limit timeout, const leadership& seen, std::stop_token stop) const {
   auto& engine = office_->engine();
-  auto& shared = engine.shared();
+  auto& shared = engine.environment();
   const auto until = client_layer::later(shared.time.now(), timeout.length());
   const auto last_answer =
       client_layer::later(std::max(until, shared.time.now()), shared.settings.statement_timeout);
   engine.check_usable();
   engine.start_keeper();
   engine.keeper().watch_offices();
-  auto& news = engine.keeper().office_signal();
+  auto& changes = engine.keeper().office_signal();
   for (;;) {
-    const auto issue = news.version();
+    const auto issue = changes.version();
     const auto now = shared.time.now();
     try {
       auto known = primitives::leadership_of(office_->stored({last_answer, stop}));
@@ -98,7 +98,8 @@ leadership election::wait_for(time_limit timeout, const leadership& seen, std::s
     }
     if (now >= until || stop.stop_requested()) return seen;
     const int rounds = engine.keeper().watches_offices() ? primitives::rounds_when_told : 1;
-    if (news.wait(shared.time, issue, std::min(until, now + rounds * shared.settings.poll_interval), stop)) {
+    if (changes.wait(shared.time, issue, std::min(until, now + rounds * shared.settings.poll_interval),
+                     stop)) {
       engine.sleep(std::min<std::chrono::nanoseconds>(primitives::between_looks, until - shared.time.now()),
                    stop);
     }

@@ -23,7 +23,7 @@ model::lock_mode guarded_mode(client_layer::hold_state& held) {
   if (!held.is_in_doubt() || on.guard(exclusive).sql == on.guard(shared).sql) return held.mode();
   const auto stored =
       on.tasks().result_of([name = held.name()](store::admin_verbs& session) { return session.show(name); },
-                           {on.shared().time.now() + on.shared().settings.statement_timeout});
+                           {on.environment().time.now() + on.environment().settings.statement_timeout});
   if (stored) {
     for (const auto& holder : stored->holders) {
       if (holder.hold == held.id()) return holder.mode;
@@ -79,7 +79,8 @@ hold::~hold() {
   try {
     release();
   } catch (const std::exception& failure) {
-    state_->engine().shared().log(log_level::error, "releasing \"{}\": {}", state_->name(), failure.what());
+    state_->engine().environment().log(log_level::error, "releasing \"{}\": {}", state_->name(),
+                                       failure.what());
   }
 }
 

@@ -63,7 +63,7 @@ class latch_lock {
   // If the latch is open already, this only reads.
   bool wait(const client_layer::wait_limit& how_long, std::stop_token stop) const {
     auto& engine = acquire_.engine();
-    auto& time = engine.shared().time;
+    auto& time = engine.environment().time;
     client_layer::call_limit limit{.stop = stop};
     if (how_long.limit) limit.until = client_layer::later(time.now(), *how_long.limit);
     try {
@@ -87,7 +87,7 @@ class latch_lock {
     return settled;
   }
 
-  acquirer acquire_;
+  named_lock acquire_;
 };
 
 wanted access::wait(const latch& on) {

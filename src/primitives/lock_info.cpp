@@ -8,7 +8,7 @@ namespace {
 
 // A hold with an explicit ttl has a lease of its own, which names its client's.
 bool stands_on_lease_of(client_layer::engine& engine, const store::lease_record& lease) {
-  const auto own = engine.parts().queue.lease();
+  const auto own = engine.services().queue.lease();
   return own && lease.client == own->id();
 }
 

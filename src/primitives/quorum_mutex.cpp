@@ -50,9 +50,9 @@ class quorum_lock {
     count_ = settings.members.value_or(members_.size());
     majority_ = count_ / 2 + 1;
     check_members();
-    ttl_ = member(0).shared().settings.ttl;
+    ttl_ = member(0).environment().settings.ttl;
     for (std::size_t i = 1; i < members_.size(); ++i) {
-      ttl_ = std::min<milliseconds>(ttl_, member(i).shared().settings.ttl);
+      ttl_ = std::min<milliseconds>(ttl_, member(i).environment().settings.ttl);
     }
     timeout_ = settings.member_timeout.value_or(ttl_ / 50);
     drift_ = settings.drift.value_or(ttl_ / 100 + 2ms);
@@ -95,11 +95,11 @@ class quorum_lock {
   };
 
   engine& member(std::size_t i) const { return *access::engine(members_[i]); }
-  instant now() const { return member(0).shared().time.now(); }
-  // Does not use the pauses of member(0).shared(): if that member is closed, only its vote is missing, and the others
+  instant now() const { return member(0).environment().time.now(); }
+  // Does not use the pauses of member(0).environment(): if that member is closed, only its vote is missing, and the others
   // are asked again.
   void sleep_until(instant then, const std::stop_token& stop) const {
-    client_layer::stoppable_sleep{member(0).shared().time}.sleep_until(then, stop);
+    client_layer::stoppable_sleep{member(0).environment().time}.sleep_until(then, stop);
   }
 
   void check_members() const {
@@ -120,7 +120,7 @@ class quorum_lock {
                                 timeout_.count(), ttl.count()));
     }
     for (std::size_t i = 0; i < members_.size(); ++i) {
-      const milliseconds margin = std::chrono::ceil<milliseconds>(member(i).shared().margin(ttl));
+      const milliseconds margin = std::chrono::ceil<milliseconds>(member(i).environment().margin(ttl));
       if (drift_ < ttl - margin - timeout_) continue;
       throw refused(fmt::format(
           "a drift of {} ms leaves no time of a ttl of {} ms: with a member_timeout of {} ms and a "
@@ -284,7 +284,7 @@ class quorum_lock {
       }
       const auto settled = client_layer::task_executor::outcome_of(round);
       if (settled && settled->result == outcome::what::granted && settled->token == token) {
-        (*hold)->become(model::lock_mode::exclusive, (*hold)->weight(), token);
+        (*hold)->set_mode(model::lock_mode::exclusive, (*hold)->weight(), token);
       }
     }
   }

@@ -40,7 +40,7 @@ std::span<const release_result> member_holds::release(std::optional<client_layer
   for (const auto& one : holds_) {
     if (!one) continue;
     auto& engine = one->engine();
-    const auto last = engine.shared().time.now() + engine.shared().settings.close_timeout;
+    const auto last = engine.environment().time.now() + engine.environment().settings.close_timeout;
     asked_.push_back({&engine, engine.releaser().begin_certain(*one), until.value_or(last)});
   }
   results_.assign(holds_.size() - asked_.size(), release_result::lost);
@@ -198,7 +198,7 @@ void quorum_state::set_data(const std::string& text) const {
   for (const auto& member : members_->all()) {
     if (member && member->is_valid()) texts.emplace_back(*member);
   }
-  send_to_all(texts, text, shared().time, shared().time.now() + settings_.member_timeout);
+  send_to_all(texts, text, environment().time, environment().time.now() + settings_.member_timeout);
   const auto count = [&](auto says) { return static_cast<std::size_t>(std::ranges::count_if(texts, says)); };
   const auto stored = count(&member_text::is_stored);
   if (stored >= settings_.majority) return;

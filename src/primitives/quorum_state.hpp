@@ -71,7 +71,9 @@ class quorum_state {
   rowlock::loss loss() const noexcept;
   const std::vector<hold>& holds() const noexcept { return holds_; }
   bool is_forked() const noexcept;
-  const client_layer::context& shared() const noexcept { return first_->engine().shared(); }
+  const client_layer::client_environment& environment() const noexcept {
+    return first_->engine().environment();
+  }
   // As the functions of quorum_hold.
   void set_data(const std::string& text) const;
   release_result release();

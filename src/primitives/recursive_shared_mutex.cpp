@@ -47,7 +47,7 @@ class recursive_shared_mutex::state {
     } catch (const std::exception& failure) {
       if (!mine->held.valid()) return;
       // Keeping the lock exclusively is safe: it only excludes other readers for longer.
-      engine().shared().log(
+      engine().environment().log(
           log_level::warning,
           "\"{}\" stays locked for writing until its last reader in this thread has unlocked it: {}",
           lock_.name(), failure.what());

@@ -70,7 +70,7 @@ class shared_lock final : public standard_lock {
 namespace {
 
 // While a change of a hold is in doubt, the hold has at least a reader's share.
-constexpr share reader{lock_mode::shared, 1};
+constexpr mode_and_weight reader{lock_mode::shared, 1};
 
 shared_lock& of(exclusive_lock& lock) {
   return static_cast<shared_lock&>(access::lock(lock));

@@ -21,21 +21,21 @@ model::lock_definition defined(std::string name, model::lock_kind kind, std::int
   return {std::move(name), kind, capacity, lock.fair, lock.delay};
 }
 
-acquirer::acquirer(client db, model::lock_definition definition)
+named_lock::named_lock(client db, model::lock_definition definition)
     : db_(std::move(db)), definition_(std::move(definition)) {
   model::check_name(definition_.name);
 }
 
-rowlock::wanted acquirer::wanted(model::lock_request request) const {
+rowlock::wanted named_lock::wanted(model::lock_request request) const {
   return access::make<rowlock::wanted>(db_, std::move(request));
 }
 
-hold acquirer::acquire(const model::lock_request& request, const wait_limit& how_long,
-                       const acquire_options& how) const {
+hold named_lock::acquire(const model::lock_request& request, const wait_limit& how_long,
+                         const acquire_options& how) const {
   return access::make<hold>(client_layer::acquire(engine(), request, how_long, how));
 }
 
-std::optional<store::lock_info> acquirer::stored(const client_layer::call_limit& limit) const {
+std::optional<store::lock_info> named_lock::stored(const client_layer::call_limit& limit) const {
   auto found = engine().tasks().result_of(
       [name = name()](store::admin_verbs& session) { return session.show(name); }, limit);
   if (found && !is_same_lock(definition_, definition_of(found->row))) {
@@ -45,7 +45,7 @@ std::optional<store::lock_info> acquirer::stored(const client_layer::call_limit&
 }
 
 // Reads the queue before the holders, so that a request that is granted in between is seen twice instead of not at all.
-std::vector<participant> acquirer::participants() const {
+std::vector<participant> named_lock::participants() const {
   const auto [queue, stored] = engine().tasks().result_of([name = name()](store::admin_verbs& session) {
     auto waiters = session.queue(name);
     return std::pair{std::move(waiters), session.show(name)};
@@ -74,7 +74,7 @@ std::vector<participant> acquirer::participants() const {
   return all;
 }
 
-std::int64_t acquirer::unused(const client_layer::call_limit& limit) const {
+std::int64_t named_lock::unused(const client_layer::call_limit& limit) const {
   const auto status = engine().tasks().result_of(
       [name = name()](store::session& session) {
         const store::hold_query query{name, {}};
@@ -88,16 +88,16 @@ std::int64_t acquirer::unused(const client_layer::call_limit& limit) const {
   return std::max<std::int64_t>(status.capacity - status.in_use, 0);
 }
 
-bool acquirer::is_locked() const {
+bool named_lock::is_locked() const {
   return std::ranges::any_of(holders(), [](const auto& holder) { return holder.expires_in.count() >= 0; });
 }
 
-std::vector<holder_info> acquirer::holders() const {
+std::vector<holder_info> named_lock::holders() const {
   const auto found = stored();
   return found ? to_public(*found, engine()).holders : std::vector<holder_info>{};
 }
 
-std::vector<waiter_info> acquirer::waiters() const {
+std::vector<waiter_info> named_lock::waiters() const {
   std::vector<waiter_info> shown;
   for (const auto& info : engine().tasks().result_of(
            [name = name()](store::admin_verbs& session) { return session.queue(name); })) {
@@ -106,7 +106,7 @@ std::vector<waiter_info> acquirer::waiters() const {
   return shown;
 }
 
-client_layer::hold_ptr acquirer::state_of(const hold& held) const {
+client_layer::hold_ptr named_lock::state_of(const hold& held) const {
   const auto& state = access::state(held);
   if (held.name() != name() || &state->engine() != &engine()) {
     throw error(errc::invalid_argument, "the hold is not a hold of \"" + name() + "\"");
@@ -115,8 +115,8 @@ client_layer::hold_ptr acquirer::state_of(const hold& held) const {
   return state;
 }
 
-bool acquirer::change(client_layer::hold_state& held, share wanted, share in_doubt,
-                      const client_layer::lock_decision& decide) const {
+bool named_lock::change(client_layer::hold_state& held, mode_and_weight wanted, mode_and_weight in_doubt,
+                        const client_layer::lock_decision& decide) const {
   using what = client_layer::outcome::what;
   client_layer::outcome settled;
   try {
@@ -129,18 +129,18 @@ bool acquirer::change(client_layer::hold_state& held, share wanted, share in_dou
     held.become_in_doubt(in_doubt.mode, in_doubt.weight);
     const auto known = read(held);
     if (!known || known->mode != wanted.mode || known->weight > wanted.weight) throw;
-    held.become(wanted.mode, wanted.weight, known->token);
+    held.set_mode(wanted.mode, wanted.weight, known->token);
     return true;
   }
   if (settled.result == what::absent) throw client_layer::hold_is_over(name());
   if (settled.result != what::granted) return false;
-  held.become(wanted.mode, wanted.weight, settled.token);
+  held.set_mode(wanted.mode, wanted.weight, settled.token);
   return true;
 }
 
-std::optional<store::holder_info> acquirer::read(const client_layer::hold_state& held) const {
+std::optional<store::holder_info> named_lock::read(const client_layer::hold_state& held) const {
   try {
-    const auto& shared = engine().shared();
+    const auto& shared = engine().environment();
     const auto found = stored({shared.time.now() + shared.settings.statement_timeout});
     if (!found) return {};
     const auto own =

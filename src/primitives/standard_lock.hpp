@@ -34,15 +34,15 @@ model::lock_definition defined(std::string name, model::lock_kind kind, std::int
                                const lock_options& lock);
 
 // The mode in which a hold has a lock, and the part of its capacity.
-struct share {
+struct mode_and_weight {
   model::lock_mode mode = model::lock_mode::shared;
   std::int64_t weight = 1;
 };
 
 // Acquires one lock of one client, changes its holds, and reads what is known about it.
-class acquirer {
+class named_lock {
  public:
-  acquirer(client db, model::lock_definition definition);
+  named_lock(client db, model::lock_definition definition);
 
   const std::string& name() const noexcept { return definition_.name; }
   const model::lock_definition& definition() const noexcept { return definition_; }
@@ -64,12 +64,11 @@ class acquirer {
   // repeats the request, and finally reads the result. If that fails too, the hold counts as `in_doubt`. Throws
   // error(invalid_argument) for a hold of another lock or client, error(hold_lost) if the hold is over.
   template <class Decide>
-  bool change(const hold& held, share wanted, share in_doubt, Decide decide) const {
+  bool change(const hold& held, mode_and_weight wanted, mode_and_weight in_doubt, Decide decide) const {
     const auto state = state_of(held);
     return change(*state, wanted, in_doubt,
-                  [decide, id = state->id(), skew = engine().shared().skew()](const store::lock_view& view) {
-                    return decide(view, id, skew);
-                  });
+                  [decide, id = state->id(), skew = engine().environment().skew()](
+                      const store::lock_view& view) { return decide(view, id, skew); });
   }
 
   // The lock as last written. Empty: nobody has used it yet. Throws error(mismatch).
@@ -84,7 +83,7 @@ class acquirer {
 
  private:
   client_layer::hold_ptr state_of(const hold& held) const;
-  bool change(client_layer::hold_state& held, share wanted, share in_doubt,
+  bool change(client_layer::hold_state& held, mode_and_weight wanted, mode_and_weight in_doubt,
               const client_layer::lock_decision& decide) const;
   // The stored hold, read without locking its row, because somebody may keep the row locked. Empty: unknown.
   std::optional<store::holder_info> read(const client_layer::hold_state& held) const;
@@ -101,7 +100,7 @@ class standard_lock {
   standard_lock& operator=(const standard_lock&) = delete;
   virtual ~standard_lock() = default;
 
-  const acquirer& acquiring() const noexcept { return acquire_; }
+  const named_lock& acquiring() const noexcept { return acquire_; }
   const std::string& name() const noexcept { return acquire_.name(); }
   client_layer::engine& engine() const noexcept { return acquire_.engine(); }
 
@@ -128,7 +127,7 @@ class standard_lock {
   const thread_holds& locked() const noexcept { return locked_; }
 
  private:
-  acquirer acquire_;
+  named_lock acquire_;
   thread_holds locked_;
 };
 

@@ -41,7 +41,8 @@ TEST_P(admin_history_test, tells_forces_requests_and_losses_with_who) {
   record("a");
   const client db = new_client();
   hold held = mutex(db, "a").acquire();
-  EXPECT_EQ(operations.request_release("a", {.reason = "deploy", .within = 0ms}), request_result::kept);
+  EXPECT_EQ(operations.request_release("a", {.reason = "deploy", .within = 0ms}),
+            release_request_result::kept);
   EXPECT_TRUE(operations.release("a"));
   const hold next = mutex(db, "a").acquire();
   kill(lease_of("a"));

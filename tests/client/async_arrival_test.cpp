@@ -148,7 +148,7 @@ TEST_F(async_arrival_test, without_an_answer_it_is_unknown_whether_all_had_arriv
   expect_over();
   EXPECT_EQ(failure, errc::unreachable);
   EXPECT_TRUE(unknown);
-  EXPECT_GE(time.now(), begun + 2s + primitives::access::engine(db)->shared().longest_call());
+  EXPECT_GE(time.now(), begun + 2s + primitives::access::engine(db)->environment().longest_call());
   faults.cut(false);
   EXPECT_TRUE(is_clean()) << "it breaks when the database is back";
 }

@@ -63,7 +63,7 @@ class background_sweep_test : public testing::Test {
     return session;
   }();
   virtual_time time;
-  client_layer::context shared{settings(1min), time};
+  client_layer::client_environment shared{settings(1min), time};
   client_layer::keeper_agenda agenda;
   client_layer::submission_queue queue{shared, agenda};
   client_layer::session_slot slot{shared, [this] { return server->open()->connect(); }};
@@ -76,7 +76,7 @@ TEST_F(background_sweep_test, is_first_due_after_an_interval_and_never_where_it_
   EXPECT_EQ(sweep.next(), time.now() + 1min);
   sweep.plan_first(time.now() + 1h);
   EXPECT_EQ(sweep.next(), time.now() + 1min) << "a later lease changes no plan";
-  client_layer::context calm{settings({}), time};
+  client_layer::client_environment calm{settings({}), time};
   client_layer::background_sweep never{calm, queue, slot};
   never.plan_first(time.now());
   EXPECT_EQ(never.next(), instant::max());

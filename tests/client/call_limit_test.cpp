@@ -109,8 +109,8 @@ TEST_F(call_limit_test, of_a_stopped_request_for_a_lock) {
   ASSERT_EQ(session->acquire({&grant, 1}).size(), 1U);
   faults.hang("show");
   EXPECT_LT(duration_after_stop([&] {
-              const request_options how{.within = 1h, .then_force = true, .stop = stop.get_token()};
-              EXPECT_EQ(admin{db}.request_release("a", how), request_result::kept);
+              const release_request_options how{.within = 1h, .then_force = true, .stop = stop.get_token()};
+              EXPECT_EQ(admin{db}.request_release("a", how), release_request_result::kept);
             }),
             well_before);
   EXPECT_EQ(holder_of("a"), grant.hold.to_string());

@@ -16,11 +16,11 @@ class call_test : public virtual_client_test {
     made.submit();
     return client_layer::wait_until(made, made.until(), stop);
   }
-  client_layer::context& shared() { return primitives::access::engine(db)->shared(); }
+  client_layer::client_environment& environment() { return primitives::access::engine(db)->environment(); }
   std::optional<errc> without_answer(const wait_limit& how_long, const std::optional<error>& last_failure,
                                      const std::stop_token& stop = {}) {
     try {
-      how_long.check_without_answer(shared(), stop, last_failure);
+      how_long.check_without_answer(environment(), stop, last_failure);
     } catch (const error& thrown) {
       return thrown.kind();
     }
@@ -72,10 +72,10 @@ TEST_F(call_test, a_stop_does_not_end_what_it_still_waits_for_when_it_has_left) 
 }
 
 TEST_F(call_test, a_limit_says_until_when_a_call_waits) {
-  EXPECT_FALSE((wait_limit{true, {}}.until(shared())));
-  EXPECT_EQ((wait_limit{true, 2s}.until(shared())), time.now() + 2s);
-  EXPECT_EQ((wait_limit{false, {}}.until(shared())), time.now() + shared().longest_call());
-  EXPECT_EQ((wait_limit{true, std::chrono::nanoseconds::max()}.until(shared())),
+  EXPECT_FALSE((wait_limit{true, {}}.until(environment())));
+  EXPECT_EQ((wait_limit{true, 2s}.until(environment())), time.now() + 2s);
+  EXPECT_EQ((wait_limit{false, {}}.until(environment())), time.now() + environment().longest_call());
+  EXPECT_EQ((wait_limit{true, std::chrono::nanoseconds::max()}.until(environment())),
             client_layer::instant::max());
 }
 

@@ -68,7 +68,7 @@ TEST_F(change_signal_test, of_a_request_survives_a_look_that_fails) {
   EXPECT_TRUE(within(10s, [&] { return held.release_requested().stop_requested(); }));
   EXPECT_EQ(held.request().value_or(release_request{}).reason, "a deploy");
   enough.request_stop();
-  EXPECT_EQ(asked.get(), request_result::kept);
+  EXPECT_EQ(asked.get(), release_request_result::kept);
 }
 
 TEST_F(change_signal_test, of_a_force_before_its_delivery_reaches_the_hold) {
@@ -146,7 +146,7 @@ TEST_F(outliving_hold_test, hears_of_a_request) {
   EXPECT_TRUE(within(11s, [&] { return held.release_requested().stop_requested(); }));
   held.release();
   EXPECT_TRUE(within(5s, [&] { return asked.wait_for(0s) == std::future_status::ready; }));
-  EXPECT_EQ(asked.get(), request_result::released);
+  EXPECT_EQ(asked.get(), release_request_result::released);
 }
 
 TEST_F(outliving_hold_test, hears_of_a_reclaim) {

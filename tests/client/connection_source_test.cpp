@@ -41,7 +41,7 @@ class connection_source_test : public testing::Test {
   std::function<void()> ask;
   std::atomic<int> asked{0};
   virtual_time time;
-  client_layer::context shared{{}, time};
+  client_layer::client_environment shared{{}, time};
   client_layer::connection_source source{shared, [this]() -> std::shared_ptr<store::database> {
                                            ++asked;
                                            if (ask) ask();

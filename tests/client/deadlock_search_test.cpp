@@ -18,7 +18,7 @@ class deadlock_search_test : public virtual_client_test {
   }
   int reads() const { return faults.count("waited_for") + faults.count("show") + faults.count("queue"); }
 
-  client_layer::context shared_{calm(), time};
+  client_layer::client_environment shared_{calm(), time};
   client_layer::keeper_agenda agenda_;
   client_layer::submission_queue queue_{shared_, agenda_};
   client_layer::deadlock_search search_{shared_, queue_};

@@ -105,15 +105,15 @@ TEST(decide_acquire_test, queues_while_a_guard_keeps_what_the_dead_held) {
 
 TEST(decide_acquire_test, grants_nothing_on_a_foreign_server_but_lets_wait) {
   const auto free = acquire(a_lock().foreign(), me);
-  EXPECT_EQ(free.outcome.result, what::foreign);
+  EXPECT_EQ(free.outcome.result, what::unrecorded_server);
   EXPECT_TRUE(free.change.empty());
   EXPECT_EQ(acquire(a_lock().held_by(holder).foreign(), me).outcome.result, what::queued);
 }
 
 TEST(decide_acquire_test, judges_nobody_by_the_clock_of_another_server) {
-  EXPECT_EQ(acquire(a_lock().held_by(holder, -1s).foreign(), me).outcome.result, what::foreign);
+  EXPECT_EQ(acquire(a_lock().held_by(holder, -1s).foreign(), me).outcome.result, what::unrecorded_server);
   EXPECT_EQ(client_layer::decide_sweep(a_lock().held_by(holder, -1s).foreign(), 0us).outcome.result,
-            what::foreign);
+            what::unrecorded_server);
 }
 
 TEST(decide_acquire_test, hands_a_free_lock_to_the_head_of_the_queue_and_waits_behind_it) {
@@ -175,7 +175,7 @@ TEST(decide_acquire_test, has_an_expired_head_killed_first) {
 TEST(decide_acquire_test, clears_a_window_full_of_the_dead_and_retries) {
   const party dead;
   const auto made = acquire(a_lock().held_by(holder, {}).dead_waiter(dead).more_behind(), me);
-  EXPECT_EQ(made.outcome.result, what::again);
+  EXPECT_EQ(made.outcome.result, what::decide_again);
   EXPECT_THAT(made.change.dequeue, ElementsAre(dead.hold));
   EXPECT_EQ(made.change.row->hold, holder.hold) << "the holder stays as it is";
   EXPECT_EQ(made.change.row->token, 7);

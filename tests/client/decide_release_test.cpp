@@ -101,7 +101,7 @@ TEST(decide_release_test, has_an_expired_head_killed_first_and_keeps_the_holder)
 
 TEST(decide_release_test, clears_a_window_of_the_dead_and_keeps_the_holder_until_repeated) {
   const auto made = release(a_lock().held_by(me).dead_waiter().more_behind());
-  EXPECT_EQ(made.outcome.result, what::again);
+  EXPECT_EQ(made.outcome.result, what::decide_again);
   EXPECT_EQ(made.change.row->hold, me.hold);
   EXPECT_EQ(made.change.dequeue.size(), 1U);
 }
@@ -216,7 +216,7 @@ TEST(decide_force_test, of_what_the_dead_hold_frees_it_and_notifies_nobody) {
 
 TEST(decide_force_test, respects_a_guard_and_a_foreign_server) {
   EXPECT_EQ(force(a_lock().held_by(me).guarded()).outcome.result, what::guarded);
-  EXPECT_EQ(force(a_lock().held_by(me).foreign()).outcome.result, what::foreign);
+  EXPECT_EQ(force(a_lock().held_by(me).foreign()).outcome.result, what::unrecorded_server);
 }
 
 TEST(decide_sweep_test, leaves_the_living_alone) {
@@ -250,7 +250,7 @@ TEST(decide_sweep_test, of_a_free_lock_writes_nothing) {
 
 TEST(decide_sweep_test, respects_a_guard_and_a_foreign_server) {
   EXPECT_EQ(sweep(a_lock().held_by(me, {}).guarded()).outcome.result, what::guarded);
-  EXPECT_EQ(sweep(a_lock().held_by(me, {}).foreign()).outcome.result, what::foreign);
+  EXPECT_EQ(sweep(a_lock().held_by(me, {}).foreign()).outcome.result, what::unrecorded_server);
 }
 
 decision move(const store::lock_view& view, const lease_id& to) {

@@ -174,13 +174,13 @@ TEST(decide_latch_test, reset_removes_all_counts) {
 TEST(decide_latch_test, reset_first_releases_the_waiters_for_whom_it_was_open) {
   const store::lock_view open = a_latch(1).shared_by(third, 1, {}).queued_to_share(first).more_behind();
   const auto made = decide_reset(open, definition_of(open));
-  EXPECT_EQ(made.outcome.result, what::again);
+  EXPECT_EQ(made.outcome.result, what::decide_again);
   EXPECT_THAT(let_go(made), ElementsAre(first.hold));
   EXPECT_THAT(made.change.remove_permits, IsEmpty());
 }
 
 TEST(decide_latch_test, nobody_counts_on_a_foreign_server) {
-  EXPECT_EQ(count_down(a_latch(3).foreign()).outcome.result, what::foreign) << "I2";
+  EXPECT_EQ(count_down(a_latch(3).foreign()).outcome.result, what::unrecorded_server) << "I2";
 }
 
 // ---- barrier ----
@@ -286,7 +286,8 @@ TEST(decide_barrier_test, a_release_that_finds_a_dead_member_breaks_it_too) {
 }
 
 TEST(decide_barrier_test, nobody_goes_on_on_a_foreign_server) {
-  EXPECT_EQ(arrive(a_barrier(2).queued_to_share(first).foreign()).outcome.result, what::foreign) << "I2";
+  EXPECT_EQ(arrive(a_barrier(2).queued_to_share(first).foreign()).outcome.result, what::unrecorded_server)
+      << "I2";
 }
 
 TEST(decide_barrier_test, force_is_not_for_those_that_nobody_holds) {

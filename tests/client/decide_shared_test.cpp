@@ -196,11 +196,11 @@ TEST(decide_shared_test, under_a_guard_nobody_is_granted_the_whole) {
 }
 
 TEST(decide_shared_test, on_a_foreign_server_nobody_is_granted_and_nobody_forgotten) {
-  EXPECT_EQ(share(a_semaphore(2).shared_by(first).foreign(), me).outcome.result, what::foreign);
+  EXPECT_EQ(share(a_semaphore(2).shared_by(first).foreign(), me).outcome.result, what::unrecorded_server);
   EXPECT_EQ(share(a_semaphore(1).shared_by(first).foreign(), me).outcome.result, what::queued);
   EXPECT_EQ(
       release(a_semaphore(2).shared_by(me).shared_by(first).queued_to_share(second).foreign()).outcome.result,
-      what::foreign);
+      what::unrecorded_server);
 }
 
 TEST(decide_shared_test, unfair_locks_let_a_request_overtake_where_it_fits) {

@@ -109,7 +109,7 @@ TEST(decide_reclaim_test, respects_a_guard_and_a_foreign_world_and_is_asked_twic
     return decide_reclaim(view, me.hold, me.lease, heir).outcome.result;
   };
   EXPECT_EQ(reclaimed(a_lock().held_by(me).guarded()), what::guarded);
-  EXPECT_EQ(reclaimed(a_lock().held_by(me).foreign()), what::foreign);
+  EXPECT_EQ(reclaimed(a_lock().held_by(me).foreign()), what::unrecorded_server);
   EXPECT_EQ(reclaimed(a_lock().held_by(successor)), what::granted) << "I7";
   EXPECT_EQ(reclaimed(a_lock().held_by(first)), what::absent);
 }

@@ -50,7 +50,7 @@ class decisions_shared_test : public testing::TestWithParam<unsigned> {
         settle({}, [](const auto& view) { return client_layer::decide_sweep(view, no_skew); });
       }
       const auto result = made.outcome.result;
-      if (result != what::expired && result != what::again) return result;
+      if (result != what::expired && result != what::decide_again) return result;
     }
     ADD_FAILURE() << "it was never settled";
     return what::busy;

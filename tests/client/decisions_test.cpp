@@ -29,7 +29,7 @@ class decisions_test : public testing::TestWithParam<unsigned> {
       }
       if (made.outcome.result == what::expired) {
         for (const auto& id : made.outcome.leases) lock.kill(id);
-      } else if (made.outcome.result != what::again) {
+      } else if (made.outcome.result != what::decide_again) {
         return made.outcome.result;
       }
     }

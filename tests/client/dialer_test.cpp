@@ -70,7 +70,7 @@ class dialer_test : public testing::Test {
   const std::shared_ptr<fault_plan> faults = fault_plan::of(server);
   const std::shared_ptr<deaf_database> database = std::make_shared<deaf_database>(server->open());
   virtual_time time;
-  client_layer::context shared{{}, time};
+  client_layer::client_environment shared{{}, time};
   std::optional<client_layer::dialer> dials{shared};
 };
 

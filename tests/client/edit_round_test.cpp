@@ -49,7 +49,7 @@ class edit_round_test : public parts_test {
 
   // Edits about these items, and returns what became of each. `happened` then says what was sent and reported.
   std::vector<edit_reply> edit(const std::vector<edit_item>& items, const edit_round::each& decide) {
-    edit_round round{parts(), items.size()};
+    edit_round round{services(), items.size()};
     for (const auto& item : items) round.add(item);
     happened.clear();
     slot.call([&](store::lock_verbs& session) { round.decide_each(session, decide); });
@@ -66,7 +66,7 @@ class edit_round_test : public parts_test {
   // The same in one session, as tasks and groups do.
   std::vector<edit_reply> edit_together(const std::vector<edit_item>& items,
                                         const edit_round::together& decide) {
-    edit_round round{parts(), items.size()};
+    edit_round round{services(), items.size()};
     for (const auto& item : items) round.add(item);
     slot.call([&](store::session& session) {
       round.decide_together(session, decide);
@@ -75,7 +75,7 @@ class edit_round_test : public parts_test {
     return round.take_replies();
   }
 
-  model::lease_id own() { return engine->parts().queue.lease()->id(); }
+  model::lease_id own() { return engine->services().queue.lease()->id(); }
 
   const std::string a = "a";
   const std::string b = "b";
@@ -92,7 +92,7 @@ TEST_F(edit_round_test, a_decision_is_reported_unless_it_must_be_made_again) {
     EXPECT_EQ(reply.made.outcome.result, result);
     EXPECT_THAT(happened, ElementsAre("edit", "report a"));
   }
-  EXPECT_EQ(edit({a}, what::again).state, edit_state::again);
+  EXPECT_EQ(edit({a}, what::decide_again).state, edit_state::again);
   EXPECT_EQ(edit({a}, what::guarded).state, edit_state::locked);
 }
 
@@ -133,7 +133,7 @@ TEST_F(edit_round_test, what_is_in_the_way_is_killed_before_the_next_edit) {
 }
 
 TEST_F(edit_round_test, only_what_has_expired_by_more_than_the_skew_is_killed) {
-  shared().stored_skew_ms = 2000;
+  environment().stored_skew_ms = 2000;
   const auto recently = rival_with_lease();
   const auto long_ago = rival_with_lease();
   server->expire(recently.lease, 1s);
@@ -173,7 +173,7 @@ TEST_F(edit_round_test, decides_nothing_while_a_permit_that_was_not_read_may_be_
 
 TEST_F(edit_round_test, another_server_is_recorded_before_the_next_edit) {
   server->change_identity("memory/2");
-  EXPECT_EQ(edit({a}, what::foreign).state, edit_state::again);
+  EXPECT_EQ(edit({a}, what::unrecorded_server).state, edit_state::again);
   EXPECT_THAT(happened, ElementsAre("edit", "report a", "record_database_state"));
 }
 
@@ -186,7 +186,7 @@ TEST_F(edit_round_test, clients_are_woken_first_and_the_server_is_recorded_befor
   const model::lock_definition wanted{none};
   edit({{a}, {.name = none, .acquired = &wanted}}, [&](auto, const auto& view, auto) {
     auto made = granting(view, waiter);
-    made.outcome.result = what::foreign;
+    made.outcome.result = what::unrecorded_server;
     made.outcome.leases = {dead.lease, dead.lease};
     return made;
   });
@@ -196,8 +196,8 @@ TEST_F(edit_round_test, clients_are_woken_first_and_the_server_is_recorded_befor
 
 TEST_F(edit_round_test, a_waiter_of_this_client_has_its_hold_before_the_report) {
   const auto asked = asks(a);
-  asked->lease = engine->parts().queue.lease();
-  parts().complete.queued(asked, 10s, parts().agenda.wakeups());
+  asked->lease = engine->services().queue.lease();
+  services().complete.queued(asked, 10s, services().agenda.wakeups());
   edit({a}, [&](const auto& view) {
     auto made = granting(view, {own(), asked->hold});
     made.change.row->has_queue = true;
@@ -235,13 +235,13 @@ TEST_F(edit_round_test, each_client_is_woken_once_for_the_same_reason) {
 }
 
 TEST_F(edit_round_test, this_clients_own_waiters_are_looked_at_without_a_wake_up) {
-  const auto before = parts().agenda.wakeups();
+  const auto before = services().agenda.wakeups();
   edit({a}, [&](const auto&) {
     auto made = deciding(what::released);
     made.outcome.wake = {own()};
     return made;
   });
-  EXPECT_EQ(parts().agenda.wakeups(), before + 1);
+  EXPECT_EQ(services().agenda.wakeups(), before + 1);
   EXPECT_THAT(happened, ElementsAre("edit", "report a"));
 }
 
@@ -346,7 +346,7 @@ TEST_F(edit_round_test, what_waits_leaves_before_what_holds) {
 }
 
 TEST_F(edit_round_test, every_change_of_a_recorded_name_has_a_history) {
-  shared().recorded.use(1, {{"*", 100, std::chrono::hours{24}}});
+  environment().recorded.use(1, {{"*", 100, std::chrono::hours{24}}});
   const auto hold = held_by_rival(a);
   const auto other = held_by_rival(b);
   edit({.name = a, .about = hold.hold, .why = client_layer::intent::force},

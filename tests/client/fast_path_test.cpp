@@ -29,7 +29,7 @@ class fast_path_test : public parts_test {
     return sum;
   }
 
-  client_layer::fast_path fast{parts(), slot};
+  client_layer::fast_path fast{services(), slot};
 };
 
 TEST_F(fast_path_test, acquires_what_is_free_of_a_batch_in_one_statement_and_leaves_the_rest) {
@@ -44,7 +44,7 @@ TEST_F(fast_path_test, acquires_what_is_free_of_a_batch_in_one_statement_and_lea
     const auto hold = hold_of(all[i]);
     ASSERT_TRUE(hold);
     EXPECT_EQ(hold->id(), holder_of(hold->name()));
-    EXPECT_EQ(hold->lease(), engine->parts().queue.lease());
+    EXPECT_EQ(hold->lease(), engine->services().queue.lease());
   }
   for (const auto i : {1U, 3U}) {
     EXPECT_FALSE(all[i]->progress.may_try_fast());
@@ -73,7 +73,7 @@ TEST_F(fast_path_test, one_that_would_not_wait_enters_no_queue) {
 
 TEST_F(fast_path_test, a_name_that_was_contended_is_queued_for_at_once) {
   held_by_rival("a");
-  parts().contended.add("a");
+  services().contended.add("a");
   auto work = batch_of(asks("a"));
   acquire(work);
   EXPECT_EQ(faults->count("acquire"), 1) << "that of the rival";
@@ -81,11 +81,11 @@ TEST_F(fast_path_test, a_name_that_was_contended_is_queued_for_at_once) {
 }
 
 TEST_F(fast_path_test, a_name_that_was_contended_and_is_free_is_acquired_and_forgotten) {
-  parts().contended.add("a");
+  services().contended.add("a");
   const auto hold = held("a");
   ASSERT_TRUE(hold);
   EXPECT_EQ(holder_of("a"), hold->id());
-  EXPECT_FALSE(parts().contended.contains("a"));
+  EXPECT_FALSE(services().contended.contains("a"));
 }
 
 TEST_F(fast_path_test, sends_nothing_without_a_lease) {
@@ -169,7 +169,7 @@ TEST_F(fast_path_test, a_lost_answer_leaves_those_requests_in_doubt_that_were_se
   faults->lose_answer("acquire");
   auto work = batch_of(asks("a"), asks("b"));
   const auto decided = work.acquires.back();
-  decided->lease = engine->parts().queue.lease();
+  decided->lease = engine->services().queue.lease();
   decided->progress.needs_edit();
   EXPECT_EQ(code_of([&] { acquire(work); }), errc::unreachable);
   for (const auto& one : work.acquires) one->progress.failed(false);
@@ -203,7 +203,7 @@ TEST_F(fast_path_test, releases_in_one_statement_for_each_durability) {
   EXPECT_THAT(work.releases, IsEmpty());
   for (const auto& one : operations) EXPECT_EQ(result_of(one), release_result::released);
   for (const auto* name : {"a", "b", "c"}) EXPECT_TRUE(holder_of(name).is_nil());
-  EXPECT_EQ(shared().count.released, 3U);
+  EXPECT_EQ(environment().count.released, 3U);
 }
 
 TEST_F(fast_path_test, leaves_a_release_that_others_wait_for_or_that_is_not_to_be_fast) {
@@ -301,7 +301,7 @@ TEST_F(fast_path_test, an_attempt_that_would_not_wait_is_busy_when_a_read_finds_
   EXPECT_THAT(operations, ElementsAre(waits, free));
   EXPECT_TRUE(attempt->answer.is_complete());
   EXPECT_FALSE(hold_of(attempt));
-  EXPECT_EQ(shared().count.busy, 1U);
+  EXPECT_EQ(environment().count.busy, 1U);
 }
 
 TEST_F(fast_path_test, a_look_leaves_another_kind_and_a_dead_holder_to_an_edit) {

@@ -26,7 +26,7 @@ class hold_audit_test : public parts_test {
   hold_ptr held(const std::string& name, const std::shared_ptr<client_layer::lease>& lease) {
     auto hold = unstored(name, lease);
     grant(hold);
-    EXPECT_TRUE(holds.add(hold, holds.checks()));
+    EXPECT_TRUE(holds.add(hold, holds.check_count()));
     return hold;
   }
   hold_ptr unstored(const std::string& name, const std::shared_ptr<client_layer::lease>& lease) {
@@ -55,11 +55,11 @@ class hold_audit_test : public parts_test {
   client_layer::keeper_agenda agenda;
   client_layer::hold_registry holds{agenda};
   client_layer::recent_releases releases;
-  client_layer::loss_notifier notifier{shared(), holds};
+  client_layer::loss_notifier notifier{environment(), holds};
   const model::lease_id process = model::lease_id::random();
   const std::shared_ptr<client_layer::lease> own =
       std::make_shared<client_layer::lease>(process, 30s, true, process);
-  client_layer::hold_audit audit{shared(), queue(), holds, releases, notifier, slot};
+  client_layer::hold_audit audit{environment(), queue(), holds, releases, notifier, slot};
 };
 
 TEST_F(hold_audit_test, is_never_due_while_nothing_has_happened) {
@@ -102,7 +102,7 @@ TEST_F(hold_audit_test, a_hold_that_moves_is_judged_when_its_move_is_over) {
   EXPECT_FALSE(step());
   EXPECT_EQ(hold->loss(), loss::none);
   move.reset();
-  time.advance(std::chrono::ceil<std::chrono::milliseconds>(shared().settings.poll_interval));
+  time.advance(std::chrono::ceil<std::chrono::milliseconds>(environment().settings.poll_interval));
   EXPECT_TRUE(step()) << "it is still missing";
   renewed();
   step();
@@ -113,7 +113,7 @@ TEST_F(hold_audit_test, all_holds_are_checked_in_parts) {
   std::vector<model::lock_definition> names;
   for (int i = 1000; i < 3500; ++i) names.push_back({"n" + std::to_string(i)});
   side->create(names);
-  for (const auto& name : names) EXPECT_TRUE(holds.add(unstored(name.name, own), holds.checks()));
+  for (const auto& name : names) EXPECT_TRUE(holds.add(unstored(name.name, own), holds.check_count()));
   const auto kept = held("a");
   taken_by_force("n1000");
   server->lose_marker();
@@ -151,7 +151,7 @@ TEST_F(hold_audit_test, a_renewal_of_the_same_server_confirms_the_releases_befor
 TEST_F(hold_audit_test, tells_that_the_database_changed_when_all_holds_are_checked) {
   held("a");
   const auto gone = unstored("b", own);
-  EXPECT_TRUE(holds.add(gone, holds.checks()));
+  EXPECT_TRUE(holds.add(gone, holds.check_count()));
   int changes = 0;
   audit.on_database_changed = [&](const store::database_state& state) {
     ++changes;
@@ -202,14 +202,14 @@ TEST_F(hold_audit_test, a_suspicion_is_checked_once_and_no_more_often_than_every
   audit.suspect();
   step();
   EXPECT_EQ(finds(), 1);
-  EXPECT_EQ(audit.next(), time.now() + shared().settings.poll_interval);
+  EXPECT_EQ(audit.next(), time.now() + environment().settings.poll_interval);
   server->delete_lock("a");
-  advance(shared().settings.poll_interval);
+  advance(environment().settings.poll_interval);
   EXPECT_TRUE(step()) << "a renewal tells why it is missing";
 }
 
 TEST_F(hold_audit_test, a_hold_that_a_check_has_missed_is_looked_up_at_once) {
-  const auto sent = holds.checks();
+  const auto sent = holds.check_count();
   holds.begin_check();
   const auto late = unstored("a", own);
   EXPECT_TRUE(holds.add(late, sent));
@@ -251,7 +251,7 @@ TEST_F(hold_audit_test, a_hold_that_has_outlived_its_process_lease_is_looked_up_
   explicit_ttl->confirm(time.now(), {});
   side->create_lease({explicit_ttl->id(), process, "host", 1, "the process", 1h});
   const auto hold = unstored("a", explicit_ttl);
-  EXPECT_TRUE(holds.add(hold, holds.checks()));
+  EXPECT_TRUE(holds.add(hold, holds.check_count()));
   audit.begin(model::lease_id::random(), side->read_database_state());
   step();
   EXPECT_EQ(hold->loss(), loss::forced) << "a new lease has the earlier holds checked";
@@ -259,8 +259,8 @@ TEST_F(hold_audit_test, a_hold_that_has_outlived_its_process_lease_is_looked_up_
   const auto kept = held("b", explicit_ttl);
   step();
   const auto before = finds();
-  EXPECT_EQ(audit.next(), time.now() + shared().settings.poll_interval);
-  advance(shared().settings.poll_interval);
+  EXPECT_EQ(audit.next(), time.now() + environment().settings.poll_interval);
+  advance(environment().settings.poll_interval);
   step();
   EXPECT_EQ(finds(), before + 1);
   EXPECT_TRUE(holds.contains(kept->id()));

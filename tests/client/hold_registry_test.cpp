@@ -34,7 +34,7 @@ class hold_registry_test : public testing::Test {
   }
   hold_ptr added(const std::shared_ptr<lease>& on) {
     auto hold = hold_on(on);
-    EXPECT_TRUE(holds.add(hold, holds.checks()));
+    EXPECT_TRUE(holds.add(hold, holds.check_count()));
     return hold;
   }
 
@@ -47,7 +47,7 @@ class hold_registry_test : public testing::Test {
 
 TEST_F(hold_registry_test, refuses_a_hold_whose_lease_is_over) {
   own->end();
-  EXPECT_FALSE(holds.add(hold_on(own), holds.checks()));
+  EXPECT_FALSE(holds.add(hold_on(own), holds.check_count()));
   EXPECT_TRUE(holds.empty());
 }
 
@@ -71,7 +71,7 @@ TEST_F(hold_registry_test, loses_all_that_are_not_over_and_keeps_them) {
 TEST_F(hold_registry_test, notes_a_hold_that_a_check_has_missed) {
   int woken = 0;
   agenda.on_wake([&] { ++woken; });
-  const auto sent = holds.checks();
+  const auto sent = holds.check_count();
   EXPECT_THAT(holds.begin_check(), IsEmpty());
   const auto late = hold_on(own);
   EXPECT_TRUE(holds.add(late, sent));
@@ -82,7 +82,7 @@ TEST_F(hold_registry_test, notes_a_hold_that_a_check_has_missed) {
 }
 
 TEST_F(hold_registry_test, a_check_covers_what_was_there_and_what_was_asked_for_later) {
-  const auto sent = holds.checks();
+  const auto sent = holds.check_count();
   const auto before = hold_on(own);
   EXPECT_TRUE(holds.add(before, sent));
   EXPECT_THAT(holds.begin_check(), ElementsAre(before));

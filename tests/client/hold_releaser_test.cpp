@@ -21,8 +21,8 @@ class hold_releaser_test : public parts_test {
   }
   hold_ptr held(const model::lock_definition& lock, model::lock_mode mode = model::lock_mode::exclusive) {
     auto hold = std::make_shared<client_layer::hold_state>(engine, time, lock, model::hold_id::random(), 1,
-                                                           engine->parts().queue.lease(), mode, 1);
-    EXPECT_TRUE(engine->holds().add(hold, engine->holds().checks()));
+                                                           engine->services().queue.lease(), mode, 1);
+    EXPECT_TRUE(engine->holds().add(hold, engine->holds().check_count()));
     return hold;
   }
   // A hold that stands in the database, too.
@@ -39,7 +39,8 @@ class hold_releaser_test : public parts_test {
   }
 
   client_layer::worker_list workers;
-  client_layer::hold_releaser releaser{shared(), queue(), engine->holds(), workers, engine->keeper().slot()};
+  client_layer::hold_releaser releaser{environment(), queue(), engine->holds(), workers,
+                                       engine->keeper().slot()};
 };
 
 TEST_F(hold_releaser_test, a_release_ends_the_hold_here_before_it_is_sent) {
@@ -123,7 +124,7 @@ TEST_F(hold_releaser_test, an_explicit_ttl_ends_with_its_lease_in_an_edit) {
 
 TEST_F(hold_releaser_test, an_idle_worker_sends_it_in_the_callers_thread) {
   workers.push_back(std::make_unique<client_layer::statement_worker>(
-      parts(), worker_role::everything, [this] { return server->open()->connect(); }));
+      services(), worker_role::everything, [this] { return server->open()->connect(); }));
   workers.back()->slot().open();
   const auto hold = stored("a");
   EXPECT_EQ(releaser.release(*hold), release_result::released);
@@ -133,7 +134,7 @@ TEST_F(hold_releaser_test, an_idle_worker_sends_it_in_the_callers_thread) {
 
 TEST_F(hold_releaser_test, a_worker_that_only_acquires_sends_none) {
   workers.push_back(std::make_unique<client_layer::statement_worker>(
-      parts(), worker_role::acquires, [this] { return server->open()->connect(); }));
+      services(), worker_role::acquires, [this] { return server->open()->connect(); }));
   workers.back()->slot().open();
   const auto hold = stored("a");
   auto released = in_background([&] { return releaser.release(*hold); });
@@ -168,7 +169,7 @@ TEST_F(hold_releaser_test, several_go_in_one_batch_and_each_gets_its_own_result)
 // A destructor of many holds must not wait for each of them separately.
 TEST_F(hold_releaser_test, in_an_outage_all_callers_share_one_deadline) {
   engine->keeper().slot().close();
-  const auto timeout = shared().settings.close_timeout;
+  const auto timeout = environment().settings.close_timeout;
   const auto first = releaser.begin(*held("a"));
   const auto second = releaser.begin(*held("b"));
   auto one = in_background([&, until = time.now() + timeout] { return releaser.await(first, until); });
@@ -193,7 +194,7 @@ TEST_F(hold_releaser_test, an_answer_ends_the_shared_deadline) {
   EXPECT_EQ(releaser.await(second, time.now() + 1s), release_result::released);
   time.advance(5s);
   const auto third = releaser.begin(*held("c"));
-  const auto timeout = shared().settings.close_timeout;
+  const auto timeout = environment().settings.close_timeout;
   auto waits = in_background([&, until = time.now() + timeout] { return releaser.await(third, until); });
   time.advance(timeout - 1ms);
   third->complete(release_result::released);

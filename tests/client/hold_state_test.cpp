@@ -102,13 +102,13 @@ TEST_F(hold_state_test, the_token_tells_of_a_loss_when_the_holder_is_told) {
   const auto token = hold.stop_token();
   hold.lose(loss::forced);
   EXPECT_FALSE(token.stop_requested());
-  hold.tell();
+  hold.deliver();
   EXPECT_TRUE(token.stop_requested());
 }
 
 TEST_F(hold_state_test, a_token_that_is_first_taken_after_the_loss_tells_at_once) {
   hold.lose(loss::forced);
-  hold.tell();
+  hold.deliver();
   EXPECT_TRUE(hold.stop_token().stop_requested());
 }
 
@@ -121,7 +121,7 @@ TEST_F(hold_state_test, a_callback_may_use_the_hold) {
   const std::stop_callback on_loss{hold.stop_token(),
                                    [&] { EXPECT_TRUE(hold.stop_token().stop_requested()); }};
   hold.lose(loss::forced);
-  hold.tell();
+  hold.deliver();
 }
 
 TEST_F(hold_state_test, keeps_the_latest_release_request_and_notes_the_first) {
@@ -165,7 +165,7 @@ TEST_F(hold_state_test, becomes_what_the_database_made_of_it) {
   EXPECT_EQ(hold.mode(), model::lock_mode::shared);
   EXPECT_EQ(hold.weight(), 3);
   EXPECT_EQ(hold.token(), 7);
-  hold.become(model::lock_mode::exclusive, 5, 9);
+  hold.set_mode(model::lock_mode::exclusive, 5, 9);
   EXPECT_EQ(hold.mode(), model::lock_mode::exclusive);
   EXPECT_EQ(hold.weight(), 5);
   EXPECT_EQ(hold.token(), 9);

@@ -27,7 +27,7 @@ class joint_acquire_test : public virtual_client_test {
   }
 
   const std::shared_ptr<client_layer::engine>& engine() { return primitives::access::engine(db); }
-  bool db_is_closed() { return engine()->parts().queue.is_stopping(); }
+  bool db_is_closed() { return engine()->services().queue.is_stopping(); }
   static std::vector<model::lock_request> wanted(const std::vector<std::string>& names) {
     std::vector<model::lock_request> all;
     for (const auto& name : names) all.push_back({{name}});

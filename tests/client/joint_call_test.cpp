@@ -70,7 +70,7 @@ class joint_call_test : public virtual_client_test {
     }
   }
   void give_back() {
-    if (!engine()->parts().queue.is_stopping()) {
+    if (!engine()->services().queue.is_stopping()) {
       for (const auto& hold : taken) engine()->releaser().release(*hold);
     }
     taken.clear();
@@ -221,7 +221,7 @@ TEST_F(joint_call_test, a_lost_answer_is_one_grant_each) {
 // If the ids were not in use, a check of all holds could take their holds for orphans.
 TEST_F(joint_call_test, the_ids_that_it_asks_with_and_looks_for_are_in_use) {
   const auto is_in_use = [&](const std::string& name) {
-    return engine()->parts().queue.ids().contains(model::hold_id::parse(holder_of(name)));
+    return engine()->services().queue.ids().contains(model::hold_id::parse(holder_of(name)));
   };
   for (const bool looks : {false, true}) {
     if (looks) faults.lose_answer("edit");

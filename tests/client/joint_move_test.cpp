@@ -218,8 +218,8 @@ class joint_move_tries_test : public parts_test {
   client_layer::hold_ptr held(const std::string& name) {
     auto hold = std::make_shared<client_layer::hold_state>(
         engine, time, model::lock_definition{name}, model::hold_id::random(), 1,
-        engine->parts().queue.lease(), model::lock_mode::exclusive, 1);
-    EXPECT_TRUE(engine->holds().add(hold, engine->holds().checks()));
+        engine->services().queue.lease(), model::lock_mode::exclusive, 1);
+    EXPECT_TRUE(engine->holds().add(hold, engine->holds().check_count()));
     grant(hold);
     return hold;
   }
@@ -228,7 +228,7 @@ class joint_move_tries_test : public parts_test {
     std::vector<std::string> names;
     for (const auto& one : submitted().releases) {
       names.push_back(one->name);
-      EXPECT_NE(one->lease->id(), engine->parts().queue.lease()->id());
+      EXPECT_NE(one->lease->id(), engine->services().queue.lease()->id());
     }
     return names;
   }

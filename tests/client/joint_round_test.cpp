@@ -16,7 +16,7 @@ class joint_round_test : public parts_test {
     side->create(std::vector<model::lock_definition>{{"a"}, {"b"}});
   }
   std::shared_ptr<round> asking(bool all) {
-    auto made = std::make_shared<round>(round{*engine, engine->parts().queue.lease(), {}, all});
+    auto made = std::make_shared<round>(round{*engine, engine->services().queue.lease(), {}, all});
     for (const auto* name : {"a", "b"}) {
       made->wishes.push_back(
           {model::lock_request{{name}}, made->lease->id(), model::hold_id::of_this_thread()});
@@ -35,7 +35,7 @@ TEST_F(joint_round_test, takes_all_that_are_free) {
   EXPECT_EQ(one->what_is_missing(), round::state::granted);
   ASSERT_EQ(one->holds.size(), 2U);
   for (const auto& hold : one->holds) EXPECT_EQ(hold->id(), holder_of(hold->name()));
-  EXPECT_EQ(shared().count.acquired.load(), 2U);
+  EXPECT_EQ(environment().count.acquired.load(), 2U);
   forget(*one);
 }
 
@@ -61,7 +61,7 @@ TEST_F(joint_round_test, one_that_is_busy_counts_more_than_a_row_that_is_locked)
 }
 
 TEST_F(joint_round_test, writes_the_histories_of_all) {
-  shared().recorded.use(1, {{"*", 100, std::chrono::hours{24}}});
+  environment().recorded.use(1, {{"*", 100, std::chrono::hours{24}}});
   const auto one = asking(true);
   run(*one);
   EXPECT_EQ(server->snapshot().history.size(), 2U);

@@ -21,7 +21,7 @@ constexpr bool is_laid_out = sizeof(Public) == size && alignof(Public) == alignm
 // The types that programs pass to rowlock.
 static_assert(is_laid_out<options, 288> && is_laid_out<lock_options, 16> &&
               is_laid_out<acquire_options, 40> && is_laid_out<quorum_options, 48> &&
-              is_laid_out<request_options, 56> && is_laid_out<candidate_options, 144> &&
+              is_laid_out<release_request_options, 56> && is_laid_out<candidate_options, 144> &&
               is_laid_out<recording, 48> && is_laid_out<rowlock::task, 8> && is_laid_out<time_limit, 8> &&
               is_laid_out<time_span, 8>);
 

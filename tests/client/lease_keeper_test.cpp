@@ -39,7 +39,7 @@ class lease_keeper_test : public parts_test {
     auto asked = asks(name);
     asked->lease = queue().lease();
     EXPECT_TRUE(side->enqueue({name, model::lock_kind::mutex, 1, asked->lease->id(), asked->hold}, {}));
-    parts().complete.queued(asked, 30s, parts().agenda.wakeups());
+    services().complete.queued(asked, 30s, services().agenda.wakeups());
     return asked;
   }
   bool is_stored(const std::shared_ptr<client_layer::lease>& lease) const {
@@ -67,20 +67,20 @@ TEST_F(lease_keeper_test, renews_at_each_interval_and_sooner_when_it_is_asked_to
   start();
   const auto lease = queue().lease();
   pass_a_step();
-  EXPECT_EQ(shared().count.renewals, 0U);
+  EXPECT_EQ(environment().count.renewals, 0U);
   const auto first = lease->deadline();
-  parts().agenda.renew_soon();
-  EXPECT_TRUE(eventually([&] { return shared().count.renewals == 1; })) << "while no time passes";
+  services().agenda.renew_soon();
+  EXPECT_TRUE(eventually([&] { return environment().count.renewals == 1; })) << "while no time passes";
   advance(10s);
-  EXPECT_TRUE(eventually([&] { return shared().count.renewals == 2; }));
+  EXPECT_TRUE(eventually([&] { return environment().count.renewals == 2; }));
   EXPECT_TRUE(eventually([&] { return lease->deadline() == first + 10s; }));
 }
 
 TEST_F(lease_keeper_test, a_renewal_that_fails_stays_due) {
   start();
   faults->refuse("renew", 2);
-  parts().agenda.renew_soon();
-  EXPECT_TRUE(soon([&] { return shared().count.renewals == 1; }));
+  services().agenda.renew_soon();
+  EXPECT_TRUE(soon([&] { return environment().count.renewals == 1; }));
   EXPECT_EQ(faults->count("renew"), 3);
 }
 
@@ -89,18 +89,18 @@ TEST_F(lease_keeper_test, no_other_duty_that_fails_keeps_it_from_renewing) {
   held_by_rival("a");
   const auto waiter = waiting("a");
   faults->deny("find", 1'000'000);
-  parts().agenda.look_at(time.now());
+  services().agenda.look_at(time.now());
   ASSERT_TRUE(eventually([&] { return faults->count("find") > 0; }));
-  parts().agenda.renew_soon();
-  EXPECT_TRUE(eventually([&] { return shared().count.renewals == 1; }));
+  services().agenda.renew_soon();
+  EXPECT_TRUE(eventually([&] { return environment().count.renewals == 1; }));
 }
 
 TEST_F(lease_keeper_test, learns_the_stored_skew_with_a_renewal) {
   start();
   side->set_skew(7s);
-  EXPECT_EQ(shared().skew(), 0s);
-  parts().agenda.renew_soon();
-  EXPECT_TRUE(eventually([&] { return shared().skew() == 7s; }));
+  EXPECT_EQ(environment().skew(), 0s);
+  services().agenda.renew_soon();
+  EXPECT_TRUE(eventually([&] { return environment().skew() == 7s; }));
 }
 
 TEST_F(lease_keeper_test, a_lease_past_its_deadline_is_replaced_and_its_waiters_ask_again) {
@@ -110,7 +110,7 @@ TEST_F(lease_keeper_test, a_lease_past_its_deadline_is_replaced_and_its_waiters_
   const auto waiter = waiting("a");
   faults->refuse("renew", 1'000'000);
   advance(30s);
-  parts().agenda.renew_soon();
+  services().agenda.renew_soon();
   ASSERT_TRUE(soon([&] { return queue().lease() != nullptr; }));
   EXPECT_NE(queue().lease(), lost);
   EXPECT_TRUE(lost->is_ended());
@@ -125,10 +125,10 @@ TEST_F(lease_keeper_test, listens_again_on_a_new_connection_and_renews_at_once) 
   const auto lease = queue().lease();
   const auto listens = faults->count("listen");
   faults->lose_request("wait");
-  EXPECT_TRUE(soon([&] { return shared().count.renewals > 0; }));
+  EXPECT_TRUE(soon([&] { return environment().count.renewals > 0; }));
   EXPECT_EQ(faults->count("listen"), listens + 1);
   EXPECT_EQ(queue().lease(), lease);
-  EXPECT_EQ(shared().count.reconnects, 1U);
+  EXPECT_EQ(environment().count.reconnects, 1U);
 }
 
 TEST_F(lease_keeper_test, a_lease_that_is_refused_for_good_fails_all_acquires) {
@@ -190,9 +190,9 @@ TEST_F(lease_keeper_test, looks_at_its_waiters_when_it_is_asked_to) {
   const auto looks = faults->count("find");
   pass_a_step();
   EXPECT_EQ(faults->count("find"), looks) << "nothing is due";
-  parts().agenda.look_at(time.now());
+  services().agenda.look_at(time.now());
   EXPECT_TRUE(eventually([&] { return faults->count("find") == looks + 1; }));
-  parts().agenda.look_up({&waiter->hold, 1});
+  services().agenda.look_up({&waiter->hold, 1});
   EXPECT_TRUE(eventually([&] { return faults->count("find") == looks + 2; }));
 }
 

@@ -144,7 +144,7 @@ TEST_F(lock_editor_test, must_first_have_a_waiter_killed_that_has_expired) {
   EXPECT_THAT(edits(a_lock().queued(first).queued(second, -1s)).must_do_first(), testing::Eq(std::nullopt))
       << "the second does not stand in the first one's way";
   const auto elsewhere = edits(a_lock().queued(first, -1s).foreign()).must_do_first();
-  EXPECT_EQ(elsewhere->outcome.result, what::foreign) << "this server's clock judges no lease";
+  EXPECT_EQ(elsewhere->outcome.result, what::unrecorded_server) << "this server's clock judges no lease";
 }
 
 TEST_F(lock_editor_test, must_first_remove_the_dead_where_nobody_living_was_read) {
@@ -152,7 +152,7 @@ TEST_F(lock_editor_test, must_first_remove_the_dead_where_nobody_living_was_read
   one.bump_token();
   const auto clearing = one.must_do_first();
   ASSERT_TRUE(clearing);
-  EXPECT_EQ(clearing->outcome.result, what::again);
+  EXPECT_EQ(clearing->outcome.result, what::decide_again);
   EXPECT_THAT(clearing->change.dequeue, ElementsAre(first.hold));
   EXPECT_EQ(clearing->change.row->token, 7) << "what was changed before is dropped";
   EXPECT_FALSE(edits(a_lock().held_by(me).more_behind()).must_do_first()) << "nobody can be next";

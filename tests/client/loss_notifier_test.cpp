@@ -24,7 +24,7 @@ class loss_notifier_test : public testing::Test {
     auto hold = std::make_shared<client_layer::hold_state>(nullptr, time, model::lock_definition{"a"},
                                                            model::hold_id::random(), 1, own,
                                                            model::lock_mode::exclusive, 1);
-    EXPECT_TRUE(holds.add(hold, holds.checks()));
+    EXPECT_TRUE(holds.add(hold, holds.check_count()));
     return hold;
   }
   // Does what the thread does until it is stopped and all losses are told.
@@ -40,7 +40,7 @@ class loss_notifier_test : public testing::Test {
 
   std::vector<std::string> lines;
   virtual_time time;
-  client_layer::context shared{logging(), time};
+  client_layer::client_environment shared{logging(), time};
   client_layer::keeper_agenda agenda;
   client_layer::hold_registry holds{agenda};
   client_layer::loss_notifier notifier{shared, holds};

@@ -36,15 +36,15 @@ class parts_test : public testing::Test {
   // Gives the client its lease.
   void begin() {
     const std::jthread keeps{[this] { engine->keeper().run(); }};
-    EXPECT_TRUE(eventually([&] { return engine->parts().queue.lease() != nullptr; }));
+    EXPECT_TRUE(eventually([&] { return engine->services().queue.lease() != nullptr; }));
     engine->keeper().stop();
     // The test's thread plays that worker.
     queue().count_worker(client_layer::worker_role::everything, true);
   }
 
-  client_layer::worker_context& parts() { return engine->parts(); }
-  client_layer::context& shared() { return engine->shared(); }
-  client_layer::submission_queue& queue() { return engine->parts().queue; }
+  client_layer::worker_services& services() { return engine->services(); }
+  client_layer::client_environment& environment() { return engine->environment(); }
+  client_layer::submission_queue& queue() { return engine->services().queue; }
 
   // What the parts have submitted since the last call. It includes acquires only while the client has a lease.
   client_layer::batch submitted() {
@@ -185,7 +185,7 @@ class parts_test : public testing::Test {
   }();
   const std::shared_ptr<client_layer::engine> engine =
       std::make_shared<client_layer::engine>([this] { return server->open(); }, plain(), time);
-  client_layer::session_slot slot{engine->shared(), [this] { return server->open()->connect(); }};
+  client_layer::session_slot slot{engine->environment(), [this] { return server->open()->connect(); }};
 };
 
 }  // namespace rowlock::test

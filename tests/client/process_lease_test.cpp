@@ -41,7 +41,7 @@ class process_lease_test : public testing::Test {
     auto hold = std::make_shared<client_layer::hold_state>(nullptr, time, model::lock_definition{"a"},
                                                            model::hold_id::random(), 1, lease,
                                                            model::lock_mode::exclusive, 1);
-    EXPECT_TRUE(holds.add(hold, holds.checks()));
+    EXPECT_TRUE(holds.add(hold, holds.check_count()));
     return hold;
   }
   bool is_stored(const client_layer::lease& lease) const {
@@ -60,7 +60,7 @@ class process_lease_test : public testing::Test {
   const std::shared_ptr<store::memory_server> server = store::memory_server::create();
   const std::shared_ptr<fault_plan> faults = fault_plan::of(server);
   virtual_time time;
-  client_layer::context shared{settings(), time};
+  client_layer::client_environment shared{settings(), time};
   client_layer::keeper_agenda agenda;
   client_layer::submission_queue queue{shared, agenda};
   client_layer::hold_registry holds{agenda};

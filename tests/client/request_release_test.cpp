@@ -14,7 +14,7 @@ class request_release_test : public client_test {
   client holding_client() {
     return new_client(has_mysql_dialect(GetParam()) ? quick_to_renew() : slow_to_renew());
   }
-  std::future<request_result> asking(const std::string& name, request_options how) {
+  std::future<release_request_result> asking(const std::string& name, release_request_options how) {
     return in_background([this, name, how] { return admin{db}.request_release(name, how); });
   }
 
@@ -36,24 +36,24 @@ TEST_P(request_release_test, reaches_the_holder_with_its_reason_and_time) {
   EXPECT_TRUE(held) << "nothing happens to the hold";
   EXPECT_TRUE(held.release_requested().stop_requested()) << "even when it is read later";
   EXPECT_EQ(held.release(), release_result::released);
-  EXPECT_EQ(answer.get(), request_result::released);
+  EXPECT_EQ(answer.get(), release_request_result::released);
 }
 
 TEST_P(request_release_test, calls_back_once) {
   const hold held = mutex(holder, "a").acquire();
   std::atomic<int> calls{0};
   const std::stop_callback on_request{held.release_requested(), [&] { ++calls; }};
-  EXPECT_EQ(admin{db}.request_release("a", {.within = 0ms}), request_result::kept);
+  EXPECT_EQ(admin{db}.request_release("a", {.within = 0ms}), release_request_result::kept);
   ASSERT_TRUE(eventually([&] { return calls == 1; }));
-  EXPECT_EQ(admin{db}.request_release("a", {.reason = "again", .within = 0ms}), request_result::kept);
+  EXPECT_EQ(admin{db}.request_release("a", {.reason = "again", .within = 0ms}), release_request_result::kept);
   ASSERT_TRUE(eventually([&] { return held.request()->reason == "again"; }));
   EXPECT_EQ(calls, 1);
 }
 
 TEST_P(request_release_test, of_what_nobody_holds_says_so) {
-  EXPECT_EQ(admin{db}.request_release("a"), request_result::unheld);
+  EXPECT_EQ(admin{db}.request_release("a"), release_request_result::unheld);
   mutex(holder, "a").acquire().release();
-  EXPECT_EQ(admin{db}.request_release("a"), request_result::unheld);
+  EXPECT_EQ(admin{db}.request_release("a"), release_request_result::unheld);
   EXPECT_FALSE(admin{db}.show("a")->request);
 }
 
@@ -67,15 +67,16 @@ TEST_P(request_release_test, of_what_only_rests_says_so) {
         in_background([&] { return admin{db}.request_release(name, {.within = 1h, .then_force = true}); });
     ASSERT_TRUE(eventually([&] { return held.release_requested().stop_requested(); }));
     held.release();
-    EXPECT_EQ(asks.get(), request_result::released);
+    EXPECT_EQ(asks.get(), release_request_result::released);
     EXPECT_TRUE(is_held(name)) << "it rests, and nobody has ended that";
-    EXPECT_EQ(admin{db}.request_release(name), request_result::unheld);
+    EXPECT_EQ(admin{db}.request_release(name), release_request_result::unheld);
   }
 }
 
 TEST_P(request_release_test, takes_it_by_force_when_asked_to_after_the_time) {
   hold held = mutex(holder, "a").acquire();
-  EXPECT_EQ(admin{db}.request_release("a", {.within = 10ms, .then_force = true}), request_result::forced);
+  EXPECT_EQ(admin{db}.request_release("a", {.within = 10ms, .then_force = true}),
+            release_request_result::forced);
   EXPECT_FALSE(is_held("a"));
   ASSERT_TRUE(eventually([&] { return held.loss() == loss::forced; }));
 }
@@ -89,7 +90,7 @@ TEST_P(request_release_test, that_is_stopped_forces_nothing) {
   // again.
   ASSERT_TRUE(eventually([&] { return held.request() && db.stats().statements > before + 5; }));
   stop.request_stop();
-  EXPECT_EQ(answer.get(), request_result::kept);
+  EXPECT_EQ(answer.get(), release_request_result::kept);
   EXPECT_TRUE(is_held("a"));
 }
 
@@ -103,14 +104,15 @@ TEST_P(request_release_test, means_all_that_share_a_lock_and_no_later_holder) {
   first = {};
   EXPECT_EQ(answer.wait_for(0s), std::future_status::timeout);
   second = {};
-  EXPECT_EQ(answer.get(), request_result::released);
+  EXPECT_EQ(answer.get(), release_request_result::released);
   EXPECT_FALSE(later.request());
   EXPECT_FALSE(admin{db}.show("c")->request) << "the holder that was asked is gone";
 }
 
 TEST_P(request_release_test, is_shown_while_one_of_the_asked_holders_holds_it) {
   const hold held = mutex(holder, "a").acquire();
-  EXPECT_EQ(admin{db}.request_release("a", {.reason = "deploy", .within = 0ms}), request_result::kept);
+  EXPECT_EQ(admin{db}.request_release("a", {.reason = "deploy", .within = 0ms}),
+            release_request_result::kept);
   const auto shown = admin{db}.show("a");
   ASSERT_TRUE(shown && shown->request);
   EXPECT_EQ(shown->request->reason, "deploy");
@@ -119,13 +121,13 @@ TEST_P(request_release_test, is_shown_while_one_of_the_asked_holders_holds_it) {
 
 TEST_P(request_release_test, reaches_a_holder_in_the_same_client) {
   const hold held = mutex(holder, "a").acquire();
-  EXPECT_EQ(admin{holder}.request_release("a", {.within = 0ms}), request_result::kept);
+  EXPECT_EQ(admin{holder}.request_release("a", {.within = 0ms}), release_request_result::kept);
   EXPECT_TRUE(eventually([&] { return held.release_requested().stop_requested(); }));
 }
 
 TEST_P(request_release_test, refuses_impossible_options) {
   const hold held = mutex(holder, "a").acquire();
-  const auto refusal = [&](const request_options& how) {
+  const auto refusal = [&](const release_request_options& how) {
     return code_of([&] { std::ignore = admin{db}.request_release("a", how); });
   };
   EXPECT_EQ(refusal({.within = -1ms}), errc::invalid_argument);
@@ -140,7 +142,7 @@ ROWLOCK_FOR_EACH_STORE(request_release_test);
 class request_release_order_test : public virtual_client_test {
  protected:
   // The request has looked for the last time before it forces, and goes on after server->unblock().
-  std::future<request_result> requesting() {
+  std::future<release_request_result> requesting() {
     faults.hang_answer("show");
     auto answer =
         in_background([this] { return admin{db}.request_release("a", {.within = 0ms, .then_force = true}); });
@@ -159,7 +161,7 @@ TEST_F(request_release_order_test, forces_a_hold_that_was_adopted_after_the_last
   const hold adopted = adopt(other, text);
   ASSERT_TRUE(adopted);
   server->unblock();
-  EXPECT_EQ(answer.get(), request_result::forced);
+  EXPECT_EQ(answer.get(), release_request_result::forced);
   EXPECT_TRUE(holder_of("a").empty());
 }
 
@@ -171,7 +173,7 @@ TEST_F(request_release_order_test, forces_what_was_adopted_beside_a_hold_that_wa
   const hold adopted = adopt(other, text);
   ASSERT_TRUE(adopted);
   server->unblock();
-  EXPECT_EQ(answer.get(), request_result::forced);
+  EXPECT_EQ(answer.get(), release_request_result::forced);
   EXPECT_TRUE(shared_mutex(db, "a").try_acquire()) << "nobody reads any more";
 }
 
@@ -180,7 +182,7 @@ TEST_F(request_release_order_test, a_hold_that_was_released_after_the_last_look_
   auto answer = requesting();
   EXPECT_EQ(adopt(other, text).release(), release_result::released);
   server->unblock();
-  EXPECT_EQ(answer.get(), request_result::released);
+  EXPECT_EQ(answer.get(), release_request_result::released);
 }
 
 }  // namespace

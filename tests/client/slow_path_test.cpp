@@ -14,7 +14,7 @@ class slow_path_test : public parts_test {
 
   // Prepares the request as the fast path leaves it.
   client_layer::acquire_ptr prepared(client_layer::acquire_ptr operation) {
-    operation->lease = engine->parts().queue.lease();
+    operation->lease = engine->services().queue.lease();
     operation->progress.needs_edit();
     return operation;
   }
@@ -45,7 +45,7 @@ class slow_path_test : public parts_test {
   }
   int edits() const { return faults->count("edit"); }
 
-  client_layer::slow_path slow{parts(), slot};
+  client_layer::slow_path slow{services(), slot};
 };
 
 TEST_F(slow_path_test, creates_a_lock_that_is_missing_and_grants_it) {
@@ -212,7 +212,7 @@ TEST_F(slow_path_test, gives_back_what_it_had_no_answer_for) {
 TEST_F(slow_path_test, an_explicit_ttl_moves_to_a_lease_of_its_own_with_the_grants_token) {
   const auto asked = wish("a");
   asked->ttl = 5s;
-  const auto own = engine->parts().queue.lease();
+  const auto own = engine->services().queue.lease();
   decide(asked);
   const auto hold = hold_of(asked);
   ASSERT_TRUE(hold);

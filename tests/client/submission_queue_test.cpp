@@ -56,7 +56,7 @@ class submission_queue_test : public testing::Test {
   }
 
   virtual_time time;
-  client_layer::context shared{{}, time};
+  client_layer::client_environment shared{{}, time};
   const std::shared_ptr<client_layer::lease> own =
       std::make_shared<client_layer::lease>(model::lease_id::random(), 30s, true, model::lease_id::random());
   client_layer::keeper_agenda agenda;

@@ -30,10 +30,10 @@ class task_executor_test : public parts_test {
   }
 
   bool usable = true;
-  client_layer::task_executor tasks{parts(), [this] {
+  client_layer::task_executor tasks{services(), [this] {
                                       if (!usable) throw error(errc::closed, "not usable");
                                     }};
-  client_layer::statement_worker worker{parts(), client_layer::worker_role::everything,
+  client_layer::statement_worker worker{services(), client_layer::worker_role::everything,
                                         [this] { return server->open()->connect(); }};
   struct stopped_worker {
     client_layer::submission_queue& queue;
@@ -162,7 +162,7 @@ TEST_F(task_executor_test, a_row_that_stays_locked_is_contention) {
                            [](const store::lock_view&) { return deciding(outcome::what::released); });
             }),
             errc::contention);
-  EXPECT_GE(time.now() - begun, shared().settings.statement_timeout);
+  EXPECT_GE(time.now() - begun, environment().settings.statement_timeout);
 }
 
 TEST_F(task_executor_test, one_round_of_a_decision_tells_whether_another_is_needed) {
@@ -232,7 +232,7 @@ TEST_F(task_executor_test, a_closed_client_ends_the_pause_between_two_tries) {
     });
   });
   ASSERT_TRUE(eventually([&] { return faults->count("edit") > 0; }));
-  shared().pauses.close();
+  environment().pauses.close();
   EXPECT_EQ(called.get(), errc::closed);
 }
 

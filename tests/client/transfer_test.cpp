@@ -387,7 +387,7 @@ TEST_F(transfer_doubt_test, the_id_of_an_adoption_is_in_use) {
   faults.hang_answer("edit");
   auto adoption = in_background([&] { return adopt(other, text); });
   ASSERT_TRUE(eventually([&] { return server->blocked() == 1; }));
-  auto& ids = primitives::access::engine(other)->parts().queue.ids();
+  auto& ids = primitives::access::engine(other)->services().queue.ids();
   EXPECT_TRUE(ids.contains(model::hold_id::parse(holder_of("a"))));
   server->unblock();
   EXPECT_TRUE(adoption.get());

@@ -59,10 +59,10 @@ TEST_F(waiter_registry_test, finds_an_operation_by_itself_whatever_its_id_is_now
 TEST_F(waiter_registry_test, one_that_may_not_be_retried_yet_stays) {
   const auto one = entered("a");
   one->not_before = instant{5s};
-  EXPECT_EQ(waiters.take_to_ask(one->hold, instant{5s} - 1ns), nullptr);
+  EXPECT_EQ(waiters.take_if_due(one->hold, instant{5s} - 1ns), nullptr);
   EXPECT_FALSE(waiters.empty());
-  EXPECT_EQ(waiters.take_to_ask(one->hold, instant{5s}), one);
-  EXPECT_EQ(waiters.take_to_ask(one->hold, instant{5s}), nullptr);
+  EXPECT_EQ(waiters.take_if_due(one->hold, instant{5s}), one);
+  EXPECT_EQ(waiters.take_if_due(one->hold, instant{5s}), nullptr);
 }
 
 TEST_F(waiter_registry_test, all_may_be_taken_and_others_enter_later) {

@@ -26,12 +26,12 @@ class watchdog_test : public parts_test {
     auto hold = std::make_shared<client_layer::hold_state>(engine, time, model::lock_definition{"a"},
                                                            model::hold_id::random(), 1, lease,
                                                            model::lock_mode::exclusive, 1);
-    EXPECT_TRUE(engine->holds().add(hold, engine->holds().checks()));
+    EXPECT_TRUE(engine->holds().add(hold, engine->holds().check_count()));
     return hold;
   }
   std::shared_ptr<client_layer::lease> explicit_ttl(std::chrono::milliseconds ttl) {
     auto lease = std::make_shared<client_layer::lease>(model::lease_id::random(), ttl, false,
-                                                       engine->parts().queue.lease()->id());
+                                                       engine->services().queue.lease()->id());
     lease->confirm(time.now(), {});
     return lease;
   }
@@ -39,22 +39,23 @@ class watchdog_test : public parts_test {
     return eventually([&] { return !engine->holds().contains(hold->id()); });
   }
 
-  client_layer::loss_notifier notifier{shared(), engine->holds()};
-  client_layer::watchdog dog{shared(), engine->keeper(), engine->holds(), notifier, engine->async(), {&slot}};
+  client_layer::loss_notifier notifier{environment(), engine->holds()};
+  client_layer::watchdog dog{environment(), engine->keeper(), engine->holds(),
+                             notifier,      engine->async(),  {&slot}};
   std::optional<std::jthread> runs;
 };
 
 TEST_F(watchdog_test, loses_the_lease_at_its_deadline) {
-  const auto lease = engine->parts().queue.lease();
+  const auto lease = engine->services().queue.lease();
   time.advance(lease->deadline() - time.now() - 1ns);
   EXPECT_TRUE(lease->is_valid(time.now()));
   time.advance(1ns);
   EXPECT_TRUE(eventually([&] { return lease->is_ended(); }));
-  EXPECT_TRUE(eventually([&] { return engine->parts().queue.lease() == nullptr; }));
+  EXPECT_TRUE(eventually([&] { return engine->services().queue.lease() == nullptr; }));
 }
 
 TEST_F(watchdog_test, loses_holds_of_an_explicit_ttl_and_no_others) {
-  const auto kept = hold_on(engine->parts().queue.lease());
+  const auto kept = hold_on(engine->services().queue.lease());
   const auto later = hold_on(explicit_ttl(2s));
   const auto first = hold_on(explicit_ttl(1s));
   const auto token = first->stop_token();
@@ -84,7 +85,7 @@ TEST_F(watchdog_test, breaks_the_connection_of_a_statement_that_hangs) {
   auto statement = in_background(
       [&] { return code_of([&] { slot.call([](store::session& session) { return session.find({}); }); }); });
   ASSERT_TRUE(eventually([&] { return server->blocked() == 1; }));
-  time.advance(shared().settings.statement_timeout);
+  time.advance(environment().settings.statement_timeout);
   EXPECT_EQ(server->blocked(), 1U) << "the server's own timeout may still answer";
   time.advance(250ms);
   EXPECT_EQ(statement.get(), errc::unreachable);
@@ -93,9 +94,9 @@ TEST_F(watchdog_test, breaks_the_connection_of_a_statement_that_hangs) {
 TEST_F(watchdog_test, leaves_a_connection_alone_that_is_idle) {
   slot.open();
   time.advance(1h);
-  EXPECT_TRUE(eventually([&] { return engine->parts().queue.lease() == nullptr; }));
+  EXPECT_TRUE(eventually([&] { return engine->services().queue.lease() == nullptr; }));
   EXPECT_FALSE(slot.call([](store::session& session) { return session.show("a"); }));
-  EXPECT_EQ(shared().count.reconnects, 0U);
+  EXPECT_EQ(environment().count.reconnects, 0U);
 }
 
 TEST_F(watchdog_test, ends_when_it_is_stopped) {

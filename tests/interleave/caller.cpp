@@ -55,7 +55,7 @@ void caller::again(const std::function<void()>& verb) {
 bool caller::prepare(const outcome& made) {
   if (!made.must_retry()) return false;
   if (made.result == what::expired) again([&] { session_.kill(made.leases, no_skew); });
-  if (made.result == what::foreign) again([&] { session_.record_database_state(); });
+  if (made.result == what::unrecorded_server) again([&] { session_.record_database_state(); });
   return true;
 }
 

@@ -363,7 +363,7 @@ hold actor::permits(Call call) {
   try {
     return call();
   } catch (const error& failure) {
-    const auto lease = primitives::access::engine(*db_)->parts().queue.lease();
+    const auto lease = primitives::access::engine(*db_)->services().queue.lease();
     if (alone && semaphore_calls_ == 1 && failure.code() == errc::mismatch && lease)
       checks_.refused_as_other(name_of(place::semaphore), lease->id());
     throw;

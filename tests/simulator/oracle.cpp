@@ -543,7 +543,7 @@ void oracle::found_open(const std::string& name, nanoseconds began) {
 void oracle::passed_on(const hold& was) {
   const uninterrupted now;
   const auto state = primitives::access::state(was);
-  if (!is_safe() || !state->lease()->is_valid(state->engine().shared().time.now())) return;
+  if (!is_safe() || !state->lease()->is_valid(state->engine().environment().time.now())) return;
   if (was.loss() == loss::none) return;
   fail("loss", fmt::format("\"{}\": hold {} was transferred, and says that it is lost ({})", state->name(),
                            short_id(state->id()), to_string(was.loss())));

@@ -17,13 +17,13 @@ bool async_waiters::add(std::shared_ptr<async_wait> wait, std::optional<instant>
   return true;
 }
 
-void async_waiters::set(seat& of, instant until) noexcept {
+void async_waiters::set(deadline_entry& of, instant until) noexcept {
   of.until = until;
   of.no_deadline.value().first = until;
   deadlines_.insert(std::move(of.no_deadline));
 }
 
-void async_waiters::forget_deadline(seat& of, const async_wait& wait) noexcept {
+void async_waiters::forget_deadline(deadline_entry& of, const async_wait& wait) noexcept {
   if (!of.until) return;
   of.no_deadline = deadlines_.extract({*of.until, &wait});
   of.until.reset();
@@ -68,7 +68,7 @@ void async_waiters::remove(const async_wait& wait) noexcept {
 
 void async_waiters::post(std::shared_ptr<executor_call> call) noexcept {
   if (!call || calls_.put([&](auto& waiting) { waiting.push(std::move(call)); })) return;
-  call->tell();
+  call->deliver();
 }
 
 // A wait whose time is up has no deadline any more, unless its give_up() sets another one.
@@ -89,7 +89,7 @@ std::optional<instant> async_waiters::end_overdue(instant now) noexcept {
 }
 
 void async_waiters::run() noexcept {
-  calls_.run([](const std::shared_ptr<executor_call>& next) { next->tell(); });
+  calls_.run([](const std::shared_ptr<executor_call>& next) { next->deliver(); });
 }
 
 void async_waiters::close() noexcept {

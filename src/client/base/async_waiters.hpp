@@ -23,7 +23,7 @@ class executor_call {
   executor_call& operator=(const executor_call&) = delete;
   virtual ~executor_call() = default;
 
-  virtual void tell() noexcept = 0;
+  virtual void deliver() noexcept = 0;
 
   std::shared_ptr<executor_call> next_in_list{};  // see linked_list
 };
@@ -65,7 +65,7 @@ class async_waiters {
 
  private:
   using deadlines = std::set<std::pair<instant, const async_wait*>>;
-  struct seat {
+  struct deadline_entry {
     std::shared_ptr<async_wait> wait;
     std::optional<instant> until;      // the key in deadlines_
     deadlines::node_type no_deadline;  // the node for deadlines_, while the wait is not in it
@@ -73,11 +73,11 @@ class async_waiters {
 
   std::shared_ptr<async_wait> take(const async_wait& wait) noexcept ROWLOCK_REQUIRES(mutex_);
   void stop_if_done() noexcept ROWLOCK_REQUIRES(mutex_);
-  void set(seat& of, instant until) noexcept ROWLOCK_REQUIRES(mutex_);
-  void forget_deadline(seat& of, const async_wait& wait) noexcept ROWLOCK_REQUIRES(mutex_);
+  void set(deadline_entry& of, instant until) noexcept ROWLOCK_REQUIRES(mutex_);
+  void forget_deadline(deadline_entry& of, const async_wait& wait) noexcept ROWLOCK_REQUIRES(mutex_);
 
   model::annotated_mutex mutex_;
-  std::unordered_map<const async_wait*, seat> waiting_ ROWLOCK_GUARDED_BY(mutex_);
+  std::unordered_map<const async_wait*, deadline_entry> waiting_ ROWLOCK_GUARDED_BY(mutex_);
   deadlines deadlines_ ROWLOCK_GUARDED_BY(mutex_);
   bool closed_ ROWLOCK_GUARDED_BY(mutex_) = false;
   model::call_queue<linked_list<executor_call>> calls_;

@@ -20,7 +20,7 @@ acquire_call::acquire_call(engine& on, const model::lock_request& request, const
   if (!as) check_without_thread(how);
   on.check_usable();
   model::check_hold_times(how.ttl, how.min_hold);
-  until_ = how_long.until(on.shared());
+  until_ = how_long.until(on.environment());
   operation_ = std::make_shared<acquire_operation>(request, how_long.waits);
   operation_->ttl = how.ttl;
   operation_->min_hold = how.min_hold;
@@ -38,8 +38,8 @@ void acquire_call::settled() noexcept {
 // and withdraws it itself.
 bool acquire_call::leave() noexcept {
   if (!answer().give_up()) return false;
-  if (const auto left = on().waiters().take(*operation_)) on().parts().queue.withdraw(*left);
-  on().shared().count.busy.fetch_add(1, std::memory_order_relaxed);
+  if (const auto left = on().waiters().take(*operation_)) on().services().queue.withdraw(*left);
+  on().environment().count.busy.fetch_add(1, std::memory_order_relaxed);
   return true;
 }
 
@@ -54,7 +54,7 @@ bool acquire_call::drop() noexcept {
 }
 
 hold_ptr acquire_call::without_answer() const {
-  how_long_.check_without_answer(on().shared(), stop(), operation_->answer.last_failure());
+  how_long_.check_without_answer(on().environment(), stop(), operation_->answer.last_failure());
   return nullptr;
 }
 

@@ -23,7 +23,7 @@ class acquire_call : public call {
 
   promised<hold_ptr>& answer() noexcept { return operation_->answer; }
   std::optional<instant> until() const noexcept { return until_; }
-  void submit() { on().parts().queue.submit(operation_); }
+  void submit() { on().services().queue.submit(operation_); }
   void settled() noexcept;
   bool leave() noexcept;
   bool drop() noexcept;

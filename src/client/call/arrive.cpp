@@ -12,7 +12,7 @@ arrival::arrival(engine& on, const model::lock_definition& barrier, const wait_l
           std::make_shared<acquire_operation>(model::lock_request{barrier, model::lock_mode::shared}, true)),
       is_limited_(how_long.limit.has_value()) {
   on.check_usable();
-  if (is_limited_) until_ = later(on.shared().time.now(), *how_long.limit);
+  if (is_limited_) until_ = later(on.environment().time.now(), *how_long.limit);
 }
 
 std::optional<instant> arrival::until() const noexcept {
@@ -22,9 +22,9 @@ std::optional<instant> arrival::until() const noexcept {
 
 // May be called twice: when the time is up, and when the wait is stopped.
 bool arrival::leave() noexcept {
-  const auto now = on().shared().time.now();
+  const auto now = on().environment().time.now();
   auto until = instant::max();
-  if (!leaves_until_.compare_exchange_strong(until, now + on().shared().longest_call())) {
+  if (!leaves_until_.compare_exchange_strong(until, now + on().environment().longest_call())) {
     return now >= until && answer().give_up();
   }
   answer().leave();
@@ -40,7 +40,7 @@ bool arrival::drop() noexcept {
 
 // If a worker has the operation, the registry does not; that worker sees that the caller leaves.
 void arrival::look_again() noexcept {
-  if (auto waiting = on().waiters().take(*operation_)) on().parts().queue.submit_again(std::move(waiting));
+  if (auto waiting = on().waiters().take(*operation_)) on().services().queue.submit_again(std::move(waiting));
 }
 
 std::optional<model::token> arrival::result_of(const hold_ptr& answered) const {

@@ -24,7 +24,7 @@ class arrival : public call {
 
   promised<hold_ptr>& answer() noexcept { return operation_->answer; }
   std::optional<instant> until() const noexcept;
-  void submit() { on().parts().queue.submit(operation_); }
+  void submit() { on().services().queue.submit(operation_); }
   bool leave() noexcept;
   // The member leaves the barrier, and nobody waits for the database's answer. It holds nothing, so nothing
   // is released.

@@ -95,7 +95,7 @@ class async_call final : public async_request, public std::enable_shared_from_th
       start();
     } catch (...) {
       call_.submit();
-      tell();
+      deliver();
     }
   }
 
@@ -111,14 +111,14 @@ class async_call final : public async_request, public std::enable_shared_from_th
   void give_up() noexcept override {  // also called when the wait is stopped
     if (call_.leave()) return engine_->async().settled(*this);
     const auto until = call_.until();
-    if (!until || *until <= engine_->shared().time.now()) return;
+    if (!until || *until <= engine_->environment().time.now()) return;
     engine_->async().set_deadline(*this, *until);
     engine_->check_deadlines();
   }
   void refuse() noexcept override {
     if (call_.answer().fail(made_failure(closed_during_wait))) call_.drop();
   }
-  void tell() noexcept override {
+  void deliver() noexcept override {
     forget_stop();
     call_.settled();
     const auto where = std::move(where_);
@@ -166,8 +166,8 @@ class async_call final : public async_request, public std::enable_shared_from_th
   }
   void log_failed_executor(const std::exception_ptr& why) const noexcept {
     try {
-      engine_->shared().log(log_level::error, "an executor failed, so {} was abandoned: {}",
-                            call_.described(), thrown_text(why));
+      engine_->environment().log(log_level::error, "an executor failed, so {} was abandoned: {}",
+                                 call_.described(), thrown_text(why));
     } catch (...) {
       // There is no memory for the line.
     }
@@ -181,7 +181,7 @@ class async_call final : public async_request, public std::enable_shared_from_th
   task passed_;
   bool started_ = false;
   std::atomic<bool> over_{false};      // go_on() or abandon() was called
-  model::annotated_mutex stop_mutex_;  // start() may still make the callback while tell() runs
+  model::annotated_mutex stop_mutex_;  // start() may still make the callback while deliver() runs
   std::optional<std::stop_callback<std::function<void()>>> on_stop_ ROWLOCK_GUARDED_BY(stop_mutex_);
 };
 

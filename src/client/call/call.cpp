@@ -5,9 +5,9 @@
 
 namespace rowlock::client_layer {
 
-std::optional<instant> wait_limit::until(const context& shared) const {
-  const auto longest = waits ? limit : shared.longest_call();
-  return longest ? std::optional{later(shared.time.now(), *longest)} : std::nullopt;
+std::optional<instant> wait_limit::until(const client_environment& environment) const {
+  const auto longest = waits ? limit : environment.longest_call();
+  return longest ? std::optional{later(environment.time.now(), *longest)} : std::nullopt;
 }
 
 std::exception_ptr wait_limit::reason_of_silence() const {
@@ -15,14 +15,14 @@ std::exception_ptr wait_limit::reason_of_silence() const {
   return can_tell ? std::make_exception_ptr(no_answer(*limit)) : nullptr;
 }
 
-void wait_limit::check_without_answer(const context& shared, const std::stop_token& stop,
+void wait_limit::check_without_answer(const client_environment& environment, const std::stop_token& stop,
                                       const std::optional<error>& last_failure) const {
   if (stop.stop_requested()) {
     if (waits && !limit) throw error(errc::cancelled, "the wait for a lock was stopped");
     return;
   }
   if (last_failure) throw *last_failure;
-  if (!waits) throw no_answer(shared.longest_call());
+  if (!waits) throw no_answer(environment.longest_call());
 }
 
 }  // namespace rowlock::client_layer

@@ -19,13 +19,13 @@ struct wait_limit {
 
   // When the time of a call that begins now is up. Empty: never. A call that does not wait for a lock waits
   // for the database all the same.
-  std::optional<instant> until(const context& shared) const;
+  std::optional<instant> until(const client_environment& environment) const;
   // What the caller is thrown if the database has answered nothing when the limit is over. Null: there is no
   // limit, or it is so short that the silence says nothing about the database.
   std::exception_ptr reason_of_silence() const;
   // For a call that got no answer: returns if its result is empty, otherwise throws the reason. last_failure: as
   // promise_state::last_failure().
-  void check_without_answer(const context& shared, const std::stop_token& stop,
+  void check_without_answer(const client_environment& environment, const std::stop_token& stop,
                             const std::optional<error>& last_failure) const;
 };
 
@@ -79,7 +79,7 @@ class call {
 template <class Call>
 std::optional<typename Call::result> wait_until(Call& made, std::optional<instant> until,
                                                 const std::stop_token& stop) {
-  auto& time = made.on().shared().time;
+  auto& time = made.on().environment().time;
   auto answer = made.answer().wait_a_while(time, until, stop);
   while (!answer) {
     if (made.leave()) return {};

@@ -10,7 +10,7 @@ namespace {
 release_result submit_and_wait(engine& on, const release_ptr& operation, instant until) {
   operation->answer = std::make_shared<promised<release_result>>();
   const auto answer = operation->answer;
-  on.parts().queue.submit(operation);
+  on.services().queue.submit(operation);
   return on.releaser().await(answer, until);
 }
 
@@ -19,7 +19,7 @@ release_result submit_and_wait(engine& on, const release_ptr& operation, instant
 release_result force_release(engine& on, const std::string& name, std::chrono::nanoseconds limit,
                              model::hold_id only, std::optional<model::token> upto) {
   on.begin_work();
-  const auto until = on.shared().time.now() + limit;
+  const auto until = on.environment().time.now() + limit;
   auto operation = std::make_shared<release_operation>();
   operation->name = name;
   operation->hold = only;
@@ -39,7 +39,7 @@ release_result force_release(engine& on, const std::string& name, std::chrono::n
 
 release_result sweep_lock(engine& on, const std::string& name, std::chrono::nanoseconds limit) {
   on.begin_work();
-  return submit_and_wait(on, sweep_of(name), on.shared().time.now() + limit);
+  return submit_and_wait(on, sweep_of(name), on.environment().time.now() + limit);
 }
 
 }  // namespace rowlock::client_layer

@@ -57,7 +57,7 @@ void joint_acquire::step() {
 
 void joint_acquire::begin_asking() {
   rounds_ = failures_ = 0;
-  begun_ = engine_.shared().time.now();
+  begun_ = engine_.environment().time.now();
   probe_.reset();
   reconnect_.reset();
   ask();
@@ -102,7 +102,7 @@ void joint_acquire::asked() {
       // A caller that waits requests the first missing lock by itself, and waits in its queue.
       if (how_long_.waits) return wait_for_next();
       const bool too_long =
-          engine_.shared().time.now() > begun_ + engine_.shared().settings.statement_timeout;
+          engine_.environment().time.now() > begun_ + engine_.environment().settings.statement_timeout;
       if (missing == joint_round::state::busy || (!comes_free && too_long)) return finish({});
       return ask(probe_.next());
     }
@@ -115,7 +115,7 @@ bool joint_acquire::may_retry(const error& failure) {
 }
 
 std::shared_ptr<joint_round> joint_acquire::next_round() {
-  auto lease = engine_.parts().queue.lease();
+  auto lease = engine_.services().queue.lease();
   if (lease && lease != lease_) {
     // Requests on the previous lease have died with it.
     lease_ = lease;
@@ -130,7 +130,7 @@ std::shared_ptr<joint_round> joint_acquire::next_round() {
   }
   auto next = std::make_shared<joint_round>(joint_round{engine_, lease, {}, !how_long_.waits});
   for (std::size_t i = holds_.size(); lease && i < wanted_.size(); ++i) {
-    next->in_use.push_back(engine_.parts().queue.ids().use(ids_[i]));
+    next->in_use.push_back(engine_.services().queue.ids().use(ids_[i]));
     next->wishes.push_back({wanted_[i], lease->id(), ids_[i]});
   }
   return next;
@@ -185,7 +185,7 @@ void joint_acquire::all_are_granted() {
     return move();
   }
   if (how_.min_hold > 0ms) {
-    const auto keep_until = engine_.shared().time.now() + how_.min_hold;
+    const auto keep_until = engine_.environment().time.now() + how_.min_hold;
     for (const auto& hold : holds_) hold->set_keep_until(keep_until);
   }
   finish(holds_);

@@ -12,9 +12,9 @@ using namespace std::chrono_literals;
 // moment, so this waits for the lease.
 void await_first_lease(const joint_call& made) {
   auto& on = made.on();
-  const auto now = on.shared().time.now();
+  const auto now = on.environment().time.now();
   const auto end = std::min(made.until().value_or(instant::max()), now + 100ms);
-  while (!on.parts().queue.lease() && on.shared().time.now() < end && on.sleep(1ms, made.stop())) {
+  while (!on.services().queue.lease() && on.environment().time.now() < end && on.sleep(1ms, made.stop())) {
   }
 }
 
@@ -25,7 +25,7 @@ joint_call::joint_call(engine& on, const std::vector<model::lock_request>& wante
     : call(on, how.stop), how_long_(how_long) {
   if (!as) check_without_thread(how);
   joint_ = std::make_shared<joint_acquire>(on, wanted, how_long, how, as ? *as : model::hold_id::random());
-  until_ = how_long.until(on.shared());
+  until_ = how_long.until(on.environment());
 }
 
 bool joint_call::leave() noexcept {
@@ -54,7 +54,7 @@ bool joint_call::drop() noexcept {
 }
 
 joint_acquire::holds joint_call::without_answer() const {
-  how_long_.check_without_answer(on().shared(), stop(), failure_);
+  how_long_.check_without_answer(on().environment(), stop(), failure_);
   return {};
 }
 

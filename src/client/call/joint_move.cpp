@@ -17,15 +17,16 @@ joint_move::joint_move(engine& on, std::vector<model::lock_request> locks, std::
                        std::chrono::milliseconds ttl, std::chrono::milliseconds min_hold)
     : engine_(on), locks_(std::move(locks)), from_(std::move(from)), min_hold_(min_hold) {
   for (const auto& hold : from_) {
-    in_use_.push_back(engine_.parts().queue.ids().use(hold->id()));
-    leases_.push_back(engine_.shared().process.lease(model::lease_id::random(), hold->lease()->id(), ttl));
+    in_use_.push_back(engine_.services().queue.ids().use(hold->id()));
+    leases_.push_back(
+        engine_.environment().process.lease(model::lease_id::random(), hold->lease()->id(), ttl));
     for_withdraw_.push_back(provide(for_withdraw_.size()));
   }
   moved_.reserve(from_.size());
 }
 
 void joint_move::run(store::session& session) {
-  edit_round edit{engine_.parts(), from_.size()};
+  edit_round edit{engine_.services(), from_.size()};
   const auto in_doubt_since = first_sent_at_;
   if (!first_sent_at_) first_sent_at_ = edit.sent_at();
   for_take_.clear();
@@ -40,7 +41,7 @@ void joint_move::run(store::session& session) {
   }
   const bool by_this_try = replies_.front().made.change.durable;
   const auto sent_at = by_this_try ? edit.sent_at() : *first_sent_at_;
-  for (std::size_t i = 0; i < from_.size(); ++i) take(i, sent_at, edit.checks());
+  for (std::size_t i = 0; i < from_.size(); ++i) take(i, sent_at, edit.check_count());
 }
 
 // Decides to move all holds, or none.
@@ -67,24 +68,24 @@ joint_move::provision joint_move::provide(std::size_t i) const {
 
 void joint_move::withdraw(std::size_t i, provision with, instant sent_at) const noexcept {
   if (!with.ending) return;
-  with.own->confirm(sent_at, engine_.shared().margin(with.own->ttl()));
-  engine_.parts().queue.submit(as_withdrawal(std::move(with.ending), from_[i]->id(), std::move(with.own)));
+  with.own->confirm(sent_at, engine_.environment().margin(with.own->ttl()));
+  engine_.services().queue.submit(as_withdrawal(std::move(with.ending), from_[i]->id(), std::move(with.own)));
 }
 
 // From now on the registry has another object for the hold, on the new lease. A hold that was lost meanwhile
 // is not taken, because its loss has been reported.
-void joint_move::take(std::size_t i, instant sent_at, std::uint64_t checks) {
+void joint_move::take(std::size_t i, instant sent_at, std::uint64_t check_count) {
   auto& old = *from_[i];
   const auto with = std::exchange(for_take_[i], {});
   try {
     if (!old.begin_release()) return withdraw(i, with, sent_at);
     engine_.holds().remove(old);
     const auto keep_until =
-        min_hold_ > std::chrono::milliseconds{0} ? engine_.shared().time.now() + min_hold_ : instant{};
-    with.own->confirm(sent_at, engine_.shared().margin(with.own->ttl()));
-    auto taken = engine_.parts().complete.make_hold(
+        min_hold_ > std::chrono::milliseconds{0} ? engine_.environment().time.now() + min_hold_ : instant{};
+    with.own->confirm(sent_at, engine_.environment().margin(with.own->ttl()));
+    auto taken = engine_.services().complete.make_hold(
         {locks_[i].definition, old.id(), old.token(), with.own, old.mode(), old.weight(), with.ending},
-        checks, old.is_contended(), keep_until);
+        check_count, old.is_contended(), keep_until);
     taken ? moved_.push_back(std::move(taken)) : withdraw(i, with, sent_at);
   } catch (...) {
     withdraw(i, with, sent_at);
@@ -101,7 +102,7 @@ joint_move::result joint_move::outcome() const {
 // Also ends the new leases, even if the holds still stand on their old ones: the release of a hold ends its
 // explicit-ttl lease.
 void joint_move::withdraw() const noexcept {
-  const auto now = engine_.shared().time.now();
+  const auto now = engine_.environment().time.now();
   for (std::size_t i = 0; i < from_.size(); ++i) {
     from_[i]->begin_release();
     engine_.holds().remove(*from_[i]);
@@ -114,7 +115,7 @@ void joint_move::drop_moved() noexcept {
     if (hold->begin_release()) {
       auto ending = hold->take_ending();
       ending->answer.reset();
-      engine_.parts().queue.submit(std::move(ending));
+      engine_.services().queue.submit(std::move(ending));
     }
     engine_.holds().remove(*hold);
   }

@@ -53,7 +53,7 @@ class joint_move {
   provision provide(std::size_t i) const;
   // Withdraws a hold from its new lease.
   void withdraw(std::size_t i, provision with, instant sent_at) const noexcept;
-  void take(std::size_t i, instant sent_at, std::uint64_t checks);
+  void take(std::size_t i, instant sent_at, std::uint64_t check_count);
 
   engine& engine_;
   const std::vector<model::lock_request> locks_;

@@ -17,10 +17,10 @@ void joint_round::run(store::session& session) {
 }
 
 void joint_round::ask(store::session& session) {
-  edit_round edit{on.parts(), wishes.size()};
-  checks = edit.checks();
+  edit_round edit{on.services(), wishes.size()};
+  check_count = edit.check_count();
   for (const auto& wish : wishes) edit.add({wish.definition.name, wish.hold, lease->id(), &wish.definition});
-  const std::chrono::microseconds skew = on.shared().skew();
+  const std::chrono::microseconds skew = on.environment().skew();
   edit.decide_together(session, [&](auto results, auto views) {
     return decide_acquire_together(results, views, wishes, all, skew);
   });
@@ -34,7 +34,7 @@ void joint_round::ask(store::session& session) {
 
 // Only reads, so it finds a grant even while somebody has the row locked.
 void joint_round::find(store::session& session) {
-  checks = on.holds().checks();
+  check_count = on.holds().check_count();
   std::vector<store::hold_query> queries;
   for (const auto& wish : wishes) queries.push_back({wish.definition.name, wish.hold});
   const auto found = session.find(queries);
@@ -50,12 +50,12 @@ void joint_round::find(store::session& session) {
 void joint_round::take(std::size_t i, model::token token, std::int64_t weight, bool contended) {
   if (i > holds.size()) return;
   const auto& wish = wishes[i];
-  auto hold = on.parts().complete.make_hold(
-      {wish.definition, wish.hold, token, lease, wish.mode, weight, endings[i]}, checks, contended);
+  auto hold = on.services().complete.make_hold(
+      {wish.definition, wish.hold, token, lease, wish.mode, weight, endings[i]}, check_count, contended);
   if (!hold) return;
   endings[i].reset();
   holds.push_back(std::move(hold));
-  on.shared().count.acquired.fetch_add(1, std::memory_order_relaxed);
+  on.environment().count.acquired.fetch_add(1, std::memory_order_relaxed);
 }
 
 joint_round::state joint_round::what_is_missing() const {
@@ -98,7 +98,7 @@ void joint_round::withdraw_from(std::size_t first) const noexcept {
     auto ending = std::exchange(endings[i], nullptr);
     if (ending) operations.push(as_withdrawal(std::move(ending), wishes[i].hold, lease));
   }
-  on.parts().queue.submit(std::move(operations));
+  on.services().queue.submit(std::move(operations));
 }
 
 }  // namespace rowlock::client_layer

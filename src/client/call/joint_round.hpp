@@ -26,7 +26,7 @@ struct joint_round {
   // One for each wish, made before the wish is sent: it withdraws the wish, or releases its hold. Null: it
   // was used, or the hold has it.
   mutable std::vector<release_ptr> endings{};
-  std::uint64_t checks = 0;  // see hold_registry::add
+  std::uint64_t check_count = 0;  // see hold_registry::add
 
   // Runs in a worker's thread.
   void run(store::session& session);

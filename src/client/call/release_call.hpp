@@ -22,7 +22,7 @@ class release_call : public call {
   void set(hold_ptr hold, release_result otherwise) noexcept {
     hold_ = std::move(hold);
     otherwise_ = otherwise;
-    until_ = later(on().shared().time.now(), on().shared().settings.close_timeout);
+    until_ = later(on().environment().time.now(), on().environment().settings.close_timeout);
   }
 
   promised<release_result>& answer() noexcept { return *answer_; }

@@ -23,12 +23,12 @@ using namespace std::chrono_literals;
 using what = outcome::what;
 
 std::shared_ptr<lease> lease_of(engine& on) {
-  const auto until = on.shared().time.now() + on.shared().longest_call();
+  const auto until = on.environment().time.now() + on.environment().longest_call();
   on.start_keeper();
   for (;;) {
-    if (auto lease = on.parts().queue.lease()) return lease;
-    if (!on.sleep(std::min<std::chrono::nanoseconds>(1ms, until - on.shared().time.now()), {})) {
-      throw no_answer(on.shared().longest_call());
+    if (auto lease = on.services().queue.lease()) return lease;
+    if (!on.sleep(std::min<std::chrono::nanoseconds>(1ms, until - on.environment().time.now()), {})) {
+      throw no_answer(on.environment().longest_call());
     }
   }
 }
@@ -43,9 +43,9 @@ hold_ptr take(engine& on, const transfer_note& note,
   const auto room = on.take_room();
   const auto lease = lease_of(on);
   const auto hold = model::hold_id::of_this_thread();
-  const auto checks = on.holds().checks();
+  const auto check_count = on.holds().check_count();
   // The id is in use until the last try is over, even a try that the caller no longer waits for.
-  const auto in_use = std::make_shared<ids_in_use::mark>(on.parts().queue.ids().use(hold));
+  const auto in_use = std::make_shared<ids_in_use::mark>(on.services().queue.ids().use(hold));
   // Whether the call may have been executed. If it fails for lack of memory, nothing else tells.
   const auto decided = std::make_shared<std::atomic<bool>>(false);
   const auto withdrawal = withdrawal_of(note.name, hold, lease);
@@ -59,29 +59,29 @@ hold_ptr take(engine& on, const transfer_note& note,
           return decide(view, note.hold, note.lease, mine);
         });
     if (settled.result != what::granted) return nullptr;
-    if (auto taken = on.parts().complete.make_hold(
-            {settled.stored, hold, settled.token, lease, settled.mode, settled.weight}, checks, false)) {
-      on.shared().count.acquired.fetch_add(1, std::memory_order_relaxed);
+    if (auto taken = on.services().complete.make_hold(
+            {settled.stored, hold, settled.token, lease, settled.mode, settled.weight}, check_count, false)) {
+      on.environment().count.acquired.fetch_add(1, std::memory_order_relaxed);
       return taken;
     }
   } catch (const error& failure) {
-    if (failure.outcome_unknown()) on.parts().queue.submit(withdrawal);
+    if (failure.outcome_unknown()) on.services().queue.submit(withdrawal);
     throw;
   } catch (...) {
-    if (decided->load()) on.parts().queue.submit(withdrawal);
+    if (decided->load()) on.services().queue.submit(withdrawal);
     throw;
   }
-  on.parts().queue.submit(withdrawal);
+  on.services().queue.submit(withdrawal);
   return nullptr;
 }
 
 // The hold may stand on its previous lease, or on the lease of the transfer, of which nobody will know. The
 // latter does not end with this process, so the hold is released even if it has been lost here meanwhile.
 void withdraw(engine& on, hold_state& hold, const release_ptr& withdrawal) noexcept {
-  withdrawal->lease->confirm(on.shared().time.now(), {});
+  withdrawal->lease->confirm(on.environment().time.now(), {});
   withdrawal->was_held = hold.begin_release();
   withdrawal->keep_until = hold.keep_until();
-  on.parts().queue.submit(withdrawal);
+  on.services().queue.submit(withdrawal);
   // Not before the release uses the id: otherwise reconciliation would take the hold for an orphan.
   on.holds().remove(hold);
 }
@@ -143,7 +143,7 @@ class last_entry {
 // Whether the holder is another running process of this machine. False for other machines, where it is unknown. birth:
 // the holder's, if it is known; after a restart of the machine or the container another process may have its pid.
 bool lives(const store::lease_record& holder, const std::string& birth, engine& on) {
-  if (holder.host != on.shared().process.host || holder.pid == ::getpid()) return false;
+  if (holder.host != on.environment().process.host || holder.pid == ::getpid()) return false;
   const auto now_there = birth_of(holder.pid);
   if (!birth.empty() && !now_there.empty() && now_there != birth) return false;
   return ::kill(static_cast<pid_t>(holder.pid), 0) == 0 || errno == EPERM;
@@ -175,7 +175,7 @@ std::string transfer(const hold_ptr& hold, std::chrono::milliseconds ttl) {
   }
   const transfer_note note{transfer_note::purpose::adopt, model::lease_id::random(), hold->id(),
                            hold->name()};
-  const auto record = on.shared().process.lease(note.lease, note.lease, ttl);
+  const auto record = on.environment().process.lease(note.lease, note.lease, ttl);
   std::optional<model::lease_id> ended;
   if (!hold->lease()->is_renewed()) ended = hold->lease()->id();
   auto text = note.to_string();
@@ -193,7 +193,7 @@ std::string transfer(const hold_ptr& hold, std::chrono::milliseconds ttl) {
         });
     if (settled.result != what::granted) {
       moving.reset();
-      on.parts().agenda.renew_soon();  // the renewal finds out why
+      on.services().agenda.renew_soon();  // the renewal finds out why
       throw hold_is_over(hold->name());
     }
   } catch (const error& failure) {

@@ -20,7 +20,7 @@ std::shared_ptr<store::database> connection_source::database() {
     return error(errc::unreachable, "the source of the database's URL failed: " + why);
   };
   try {
-    if (!context_.user_calls.run([&] { database = source(); })) throw closed_client();
+    if (!environment_.user_calls.run([&] { database = source(); })) throw closed_client();
   } catch (const error&) {
     throw;
   } catch (const std::exception& failure) {

@@ -1,7 +1,7 @@
 // Makes a client's connections, to the database that the user's source names at that moment.
 #pragma once
 
-#include "client/base/context.hpp"
+#include "client/base/client_environment.hpp"
 #include "client/connection/dialer.hpp"
 #include "model/annotated_mutex.hpp"
 #include "store/store.hpp"
@@ -19,8 +19,8 @@ using database_source = std::function<std::shared_ptr<store::database>()>;
 // Thread-safe.
 class connection_source {
  public:
-  connection_source(context& shared, database_source source)
-      : context_(shared), source_(std::move(source)), dialer_(shared) {}
+  connection_source(client_environment& environment, database_source source)
+      : environment_(environment), source_(std::move(source)), dialer_(environment) {}
 
   // Calls the user's source. Throws error(unreachable) when it fails.
   std::shared_ptr<store::database> database();
@@ -37,7 +37,7 @@ class connection_source {
   void close();
 
  private:
-  context& context_;
+  client_environment& environment_;
   model::annotated_mutex source_mutex_;
   const database_source source_ ROWLOCK_GUARDED_BY(source_mutex_);
   model::annotated_mutex spare_mutex_;

@@ -22,11 +22,11 @@ constexpr auto last_words = 50ms;
 
 std::unique_ptr<store::session> dialer::connect(std::shared_ptr<store::database> database) {
   auto& all = *exchange_;
-  const auto until = context_.time.now() + context_.settings.connect_timeout;
+  const auto until = environment_.time.now() + environment_.settings.connect_timeout;
   const auto one = std::make_shared<attempt>();
   model::annotated_lock lock{all.mutex};
-  while (all.left_behind >= left_behind_at_most && !all.closed && context_.time.now() < until) {
-    context_.time.wait_until(lock, all.changed, until);
+  while (all.left_behind >= left_behind_at_most && !all.closed && environment_.time.now() < until) {
+    environment_.time.wait_until(lock, all.changed, until);
   }
   if (all.closed) throw error(errc::unreachable, "the client is closed");
   if (all.left_behind >= left_behind_at_most) {
@@ -46,14 +46,14 @@ std::unique_ptr<store::session> dialer::connect(std::shared_ptr<store::database>
                 fmt::format("cannot start a thread for an attempt to connect: {}", failure.what()));
   }
   lock.lock();
-  while (!all.of(*one).is_over && !all.closed && context_.time.now() < until) {
-    context_.time.wait_until(lock, all.changed, until);
+  while (!all.of(*one).is_over && !all.closed && environment_.time.now() < until) {
+    environment_.time.wait_until(lock, all.changed, until);
   }
   if (!all.of(*one).is_over) {
     lock.unlock();
     one->watch.interrupt();
     lock.lock();
-    all.changed.wait_for(lock, context_.time.patience(last_words),
+    all.changed.wait_for(lock, environment_.time.patience(last_words),
                          [&]() ROWLOCK_REQUIRES(all.mutex) { return all.of(*one).is_over; });
     if (!all.of(*one).is_over) {
       all.of(*one).is_left = true;
@@ -92,7 +92,7 @@ error dialer::too_late(const result& one, bool closed) const {
   auto said = one.failure ? copy_of(one.failure) : error(errc::unreachable, "it hangs");
   return {errc::unreachable,
           fmt::format("connecting took longer than the connect_timeout of {} ms: {}",
-                      context_.settings.connect_timeout.count(), said.what()),
+                      environment_.settings.connect_timeout.count(), said.what()),
           said.database_code()};
 }
 

@@ -2,7 +2,7 @@
 // although name resolution and MySQL's login cannot be interrupted.
 #pragma once
 
-#include "client/base/context.hpp"
+#include "client/base/client_environment.hpp"
 #include "client/base/detached_threads.hpp"
 #include "model/annotated_mutex.hpp"
 #include "store/store.hpp"
@@ -18,7 +18,7 @@ namespace rowlock::client_layer {
 // Thread-safe. May be destroyed while an attempt that was left behind goes on.
 class dialer {
  public:
-  explicit dialer(context& shared) : context_(shared) {}
+  explicit dialer(client_environment& environment) : environment_(environment) {}
 
   // Throws what the store throws, and error(unreachable) if the time is up, the client is closed, too many
   // earlier attempts still hang, or no thread can be started. An attempt that hangs is left behind; a
@@ -59,7 +59,7 @@ class dialer {
 
   error too_late(const result& one, bool closed) const;
 
-  context& context_;
+  client_environment& environment_;
   std::shared_ptr<exchange> exchange_ = std::make_shared<exchange>();
 };
 

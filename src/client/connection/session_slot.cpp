@@ -8,8 +8,8 @@
 namespace rowlock::client_layer {
 
 session_slot::busy::busy(session_slot& slot) : slot_(slot) {
-  const auto& settings = slot.context_.settings;
-  const auto until = slot.context_.time.now() + settings.statement_timeout + answer_grace(settings);
+  const auto& settings = slot.environment_.settings;
+  const auto until = slot.environment_.time.now() + settings.statement_timeout + answer_grace(settings);
   slot.overdue_at_.store(std::min(until, slot.until_).time_since_epoch().count());
 }
 
@@ -17,8 +17,8 @@ session_slot::busy::~busy() {
   slot_.overdue_at_.store(0);
 }
 
-session_slot::session_slot(context& shared, connector connect, ghost_kind leaves)
-    : context_(shared), connect_(std::move(connect)), leaves_(leaves) {}
+session_slot::session_slot(client_environment& environment, connector connect, ghost_kind leaves)
+    : environment_(environment), connect_(std::move(connect)), leaves_(leaves) {}
 
 store::session& session_slot::ready() {
   if (!own_session()) connect();
@@ -26,7 +26,7 @@ store::session& session_slot::ready() {
 }
 
 void session_slot::check_time() const {
-  if (context_.time.now() < std::min(until_, begins_until_)) return;
+  if (environment_.time.now() < std::min(until_, begins_until_)) return;
   throw error(errc::contention, "the time limit of the call passed before all of it was sent");
 }
 
@@ -34,8 +34,8 @@ void session_slot::connect() {
   check_time();
   auto made = connect_();
   if (connected_before_) {
-    context_.count.reconnects.fetch_add(1);
-    context_.log(log_level::info, "reconnected to the database");
+    environment_.count.reconnects.fetch_add(1);
+    environment_.log(log_level::info, "reconnected to the database");
   }
   connected_before_ = true;
   const busy mark{*this};
@@ -53,11 +53,11 @@ void session_slot::connect() {
 }
 
 bool session_slot::end_ghosts() {
-  if (context_.ghosts.empty()) return true;
+  if (environment_.ghosts.empty()) return true;
   store::session& session = ready();
   // A ghost that cannot be seen (behind a pooler) is over when the server's own timeouts have passed.
-  const auto fading = 2 * context_.settings.statement_timeout;
-  for (const auto& one : context_.ghosts.all()) {
+  const auto fading = 2 * environment_.settings.statement_timeout;
+  for (const auto& one : environment_.ghosts.all()) {
     const busy mark{*this};
     bool gone = false;
     try {
@@ -67,16 +67,16 @@ bool session_slot::end_ghosts() {
         note(failure);
         throw;
       }
-      context_.log(log_level::debug, "cannot terminate the backend of a broken connection: {}",
-                   failure.what());
+      environment_.log(log_level::debug, "cannot terminate the backend of a broken connection: {}",
+                       failure.what());
     }
     if (gone) {
-      context_.ghosts.remove(one);
-    } else if (context_.time.now() > one.broke_at + fading) {
-      context_.ghosts.forget(one);
+      environment_.ghosts.remove(one);
+    } else if (environment_.time.now() > one.broke_at + fading) {
+      environment_.ghosts.forget(one);
     }
   }
-  return context_.ghosts.empty();
+  return environment_.ghosts.empty();
 }
 
 // On contention the backend of the previous connection is ended, because it may be what keeps a row locked.
@@ -109,10 +109,10 @@ void session_slot::drop(bool leaves_ghost) noexcept {
     if (leaves_ == ghost_kind::harmless) {
       harmless_ = std::move(backend);
     } else if (!backend.empty()) {
-      context_.ghosts.add({std::move(backend), context_.time.now()});
+      environment_.ghosts.add({std::move(backend), environment_.time.now()});
     }
   } catch (...) {
-    if (leaves_ == ghost_kind::grants) context_.ghosts.could_not_add();
+    if (leaves_ == ghost_kind::grants) environment_.ghosts.could_not_add();
   }
 }
 

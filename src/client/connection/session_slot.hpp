@@ -2,7 +2,7 @@
 // ghosts of broken sessions to the client.
 #pragma once
 
-#include "client/base/context.hpp"
+#include "client/base/client_environment.hpp"
 #include "model/annotated_mutex.hpp"
 #include "store/store.hpp"
 
@@ -26,7 +26,7 @@ enum class ghost_kind : std::uint8_t { grants, harmless };
 // Used by one thread, except end_wait(), interrupt() and interrupt_overdue(), which any thread may call.
 class session_slot {
  public:
-  session_slot(context& shared, connector connect, ghost_kind leaves = ghost_kind::grants);
+  session_slot(client_environment& environment, connector connect, ghost_kind leaves = ghost_kind::grants);
 
   // Runs the work of one statement. Connects first if needed; does not wait for ghosts. Throws what the store
   // throws. After error(unreachable) the connection is gone, and the next call makes a new one; after
@@ -36,7 +36,7 @@ class session_slot {
     store::session& session = ready();
     check_time();
     const busy mark{*this};
-    context_.count.statements.fetch_add(1, std::memory_order_relaxed);
+    environment_.count.statements.fetch_add(1, std::memory_order_relaxed);
     ++calls_;
     try {
       return work(session);
@@ -103,7 +103,7 @@ class session_slot {
   void note(const error& failure) noexcept;
   void drop(bool leaves_ghost) noexcept;
 
-  context& context_;
+  client_environment& environment_;
   connector connect_;
   model::annotated_mutex mutex_;  // guards the pointer against end_wait() and interrupt()
   std::unique_ptr<store::session> session_ ROWLOCK_GUARDED_BY(mutex_);

@@ -139,15 +139,15 @@ std::vector<store::history_entry> history_lines(const store::lock_view& before,
   return lines;
 }
 
-void record(context& shared, const std::string& name, const store::lock_view& before,
+void record(client_environment& environment, const std::string& name, const store::lock_view& before,
             store::lock_change& change, intent why) {
-  if (!shared.recorded.contains(name)) return;
-  change.history = history_lines(before, change, why, described(shared.process));
-  if (!change.history.empty()) shared.recorded.note_written(name);
+  if (!environment.recorded.contains(name)) return;
+  change.history = history_lines(before, change, why, described(environment.process));
+  if (!change.history.empty()) environment.recorded.note_written(name);
 }
 
-void update_recorded(context& shared, store::session& session, std::int64_t version) {
-  if (version == shared.recorded.version()) return;
+void update_recorded(client_environment& environment, store::session& session, std::int64_t version) {
+  if (version == environment.recorded.version()) return;
   std::vector<store::recording> recordings;
   try {
     recordings = session.history().recordings();
@@ -156,24 +156,24 @@ void update_recorded(context& shared, store::session& session, std::int64_t vers
     if (failure.code() == errc::unreachable) throw;
     // If this client remembered the version now, it would not read the recordings of that version again.
     if (is_temporary(failure)) {
-      shared.log(log_level::info, "cannot read which names are recorded: {}", failure.what());
+      environment.log(log_level::info, "cannot read which names are recorded: {}", failure.what());
       return;
     }
     recordings.clear();
-    shared.log(log_level::warning, "this client records no history: {}", failure.what());
+    environment.log(log_level::warning, "this client records no history: {}", failure.what());
   }
-  shared.recorded.use(version, std::move(recordings));
+  environment.recorded.use(version, std::move(recordings));
 }
 
-void prune_written(context& shared, store::session& session) {
-  for (const auto& name : shared.recorded.take_written()) {
-    const auto what = shared.recorded.find(name);
+void prune_written(client_environment& environment, store::session& session) {
+  for (const auto& name : environment.recorded.take_written()) {
+    const auto what = environment.recorded.find(name);
     if (!what) continue;
     try {
       session.history().prune_history(name, what->keep, what->age, lines_at_once);
     } catch (const error& failure) {
       if (failure.code() == errc::unreachable) throw;
-      shared.log(log_level::info, "cannot prune the history of {} now: {}", name, failure.what());
+      environment.log(log_level::info, "cannot prune the history of {} now: {}", name, failure.what());
     }
   }
 }

@@ -1,7 +1,7 @@
 // The lines of a lock's history that a change makes.
 #pragma once
 
-#include "client/base/context.hpp"
+#include "client/base/client_environment.hpp"
 #include "store/store.hpp"
 
 #include <string>
@@ -18,16 +18,16 @@ std::vector<store::history_entry> history_lines(const store::lock_view& before,
                                                 const std::string& by);
 
 // Adds the lines of the history to the change, if the name is recorded.
-void record(context& shared, const std::string& name, const store::lock_view& before,
+void record(client_environment& environment, const std::string& name, const store::lock_view& before,
             store::lock_change& change, intent why = intent::use);
 
 // Reads which names are recorded, if the version differs from the one in use. If this client's database role
 // may not write the history, nothing is recorded, and the log says so. After a temporary failure the next
 // call reads again.
-void update_recorded(context& shared, store::session& session, std::int64_t version);
+void update_recorded(client_environment& environment, store::session& session, std::int64_t version);
 
 // Deletes old lines of the names whose history this client has written since the last call, a bounded number
 // of lines at a time.
-void prune_written(context& shared, store::session& session);
+void prune_written(client_environment& environment, store::session& session);
 
 }  // namespace rowlock::client_layer

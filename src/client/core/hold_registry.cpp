@@ -32,7 +32,7 @@ bool hold_registry::add(const hold_ptr& hold, std::uint64_t checks_before) {
 }
 
 bool hold_registry::enter(const hold_ptr& hold, std::uint64_t checks_before) {
-  bool look_soon = checks_before != checks_.load();
+  bool look_soon = checks_before != check_count_.load();
   if (!hold->lease()->is_renewed()) {
     deadlines_.emplace(hold->lease()->deadline(), hold->id());
     if (is_unreachable(*hold)) look_soon = unreachable_.insert(hold->id()).second || look_soon;
@@ -132,7 +132,7 @@ std::optional<instant> hold_registry::next_deadline() const {
 std::vector<hold_ptr> hold_registry::begin_check() {
   {
     const model::annotated_lock lock{mutex_};
-    ++checks_;
+    ++check_count_;
     unchecked_.clear();
     note();
   }

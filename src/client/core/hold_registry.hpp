@@ -1,7 +1,7 @@
 // The holds of this process, and the releases that may not be on disk yet.
 #pragma once
 
-#include "client/base/context.hpp"
+#include "client/base/client_environment.hpp"
 #include "client/base/linked_list.hpp"
 #include "client/core/hold_state.hpp"
 #include "client/core/keeper_agenda.hpp"
@@ -51,7 +51,7 @@ class hold_registry {
 
   // How many checks of all holds have begun. Read it before a request is sent, and pass it to add() with the
   // hold that the request obtained.
-  std::uint64_t checks() const noexcept { return checks_.load(); }
+  std::uint64_t check_count() const noexcept { return check_count_.load(); }
 
   // Returns false if the hold's lease has ended: the hold was not added, and must not be used. checks_before:
   // checks() from before the request was sent. If a check has begun since then, it may have been for a loss
@@ -113,7 +113,7 @@ class hold_registry {
   model::hold_id unreachable_cursor_ ROWLOCK_GUARDED_BY(mutex_){};
   std::size_t page_cursor_ ROWLOCK_GUARDED_BY(mutex_) = 0;  // a bucket
   std::atomic<std::size_t> size_{0};
-  std::atomic<std::uint64_t> checks_{0};
+  std::atomic<std::uint64_t> check_count_{0};
   std::atomic<bool> has_unchecked_{false};
   std::atomic<bool> has_unreachable_{false};
 };

@@ -45,9 +45,9 @@ rowlock::loss hold_state::loss() const noexcept {
 bool hold_state::request_release(const std::string& reason, instant until) {
   const model::annotated_lock lock{stop_mutex_};
   if (fate_.load() != held) return false;
-  const bool news = !request_;
+  const bool is_first = !request_;
   request_ = asked_for{reason, until};
-  return news;
+  return is_first;
 }
 
 void hold_state::notify_request() noexcept {
@@ -84,7 +84,7 @@ bool hold_state::lose(rowlock::loss reason) noexcept {
   return fate_.compare_exchange_strong(expected, static_cast<int>(reason));
 }
 
-void hold_state::tell() noexcept {
+void hold_state::deliver() noexcept {
   stop_.request_stop();
 }
 
@@ -106,7 +106,7 @@ bool hold_state::begin_release() noexcept {
   return fate_.compare_exchange_strong(expected, released);
 }
 
-void hold_state::become(model::lock_mode mode, std::int64_t weight, model::token token) noexcept {
+void hold_state::set_mode(model::lock_mode mode, std::int64_t weight, model::token token) noexcept {
   mode_.store(mode);
   weight_.store(weight);
   token_.store(token);

@@ -44,15 +44,15 @@ class hold_state {
   std::stop_token stop_token() noexcept;
 
   // Marks the hold as lost, unless it was released or lost before. Returns true if this call has marked it;
-  // the caller must then call tell().
+  // the caller must then call deliver().
   bool lose(rowlock::loss reason) noexcept;
   // Fires the stop token. Runs the user's callbacks, so call it under no mutex.
-  void tell() noexcept;
+  void deliver() noexcept;
 
   // Stores a release request and its time limit, unless the hold is over. Returns true if it is the hold's
   // first request; the caller must then call notify_request(). If memory runs out, nothing changes.
   bool request_release(const std::string& reason, instant until);
-  void notify_request() noexcept;  // as tell()
+  void notify_request() noexcept;  // as deliver()
   std::stop_token request_token();
   std::optional<rowlock::release_request> request() const;
 
@@ -87,7 +87,7 @@ class hold_state {
   bool is_moving_away() const noexcept { return move_.load() == move::away; }
 
   // The database has changed the mode, the weight or the token of the hold.
-  void become(model::lock_mode mode, std::int64_t weight, model::token token) noexcept;
+  void set_mode(model::lock_mode mode, std::int64_t weight, model::token token) noexcept;
   // It is in doubt whether the database has changed the hold, and it may still do so. The hold has at least
   // this mode and weight.
   void become_in_doubt(model::lock_mode mode, std::int64_t weight) noexcept;

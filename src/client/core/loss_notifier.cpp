@@ -16,21 +16,21 @@ void loss_notifier::lose(std::span<const hold_ptr> holds, loss reason) noexcept 
   for (const auto& hold : holds) {
     if (hold->lose(reason)) lost.push(hold);
   }
-  tell(std::move(lost));
+  deliver(std::move(lost));
   // Done last, because removing many holds takes time, and no notification may wait for it.
   holds_.remove(holds);
 }
 
-void loss_notifier::tell(lost_holds lost) noexcept {
+void loss_notifier::deliver(lost_holds lost) noexcept {
   if (lost.empty()) return;
-  context_.count.lost.fetch_add(lost.size());
+  environment_.count.lost.fetch_add(lost.size());
   if (calls_.put([&](untold& waiting) { waiting.lost.append(std::move(lost)); })) return;
   tell_now(std::move(lost));
 }
 
 // All are told before any line is written.
 void loss_notifier::tell_now(lost_holds lost) const noexcept {
-  for (const auto& hold : lost) hold->tell();
+  for (const auto& hold : lost) hold->deliver();
   log_lost(std::move(lost));
 }
 
@@ -41,18 +41,19 @@ void loss_notifier::log_lost(lost_holds lost) const noexcept {
     for (; !lost.empty() && (*lost.begin())->loss() == reason; ++count) {
       const auto hold = lost.pop();
       if (count >= logged_by_name) continue;
-      context_.log(log_level::warning, "hold {} of \"{}\" is lost: {}", hold->id(), hold->name(),
-                   to_string(reason));
+      environment_.log(log_level::warning, "hold {} of \"{}\" is lost: {}", hold->id(), hold->name(),
+                       to_string(reason));
     }
     if (count <= logged_by_name) continue;
-    context_.log(log_level::warning, "{} more holds are lost: {}", count - logged_by_name, to_string(reason));
+    environment_.log(log_level::warning, "{} more holds are lost: {}", count - logged_by_name,
+                     to_string(reason));
   }
 }
 
 void loss_notifier::notify_request(const hold_ptr& hold, const std::string& reason, instant until) {
   if (!hold->request_release(reason, until)) return;
-  context_.log(log_level::info, "somebody requests the release of hold {} of \"{}\": {}", hold->id(),
-               hold->name(), reason);
+  environment_.log(log_level::info, "somebody requests the release of hold {} of \"{}\": {}", hold->id(),
+                   hold->name(), reason);
   if (calls_.put([&](untold& waiting) { waiting.asked.push(hold); })) return;
   hold->notify_request();
 }

@@ -2,7 +2,7 @@
 // delays only the callbacks behind it.
 #pragma once
 
-#include "client/base/context.hpp"
+#include "client/base/client_environment.hpp"
 #include "client/core/hold_registry.hpp"
 #include "model/call_queue.hpp"
 
@@ -13,7 +13,8 @@ namespace rowlock::client_layer {
 
 class loss_notifier {
  public:
-  loss_notifier(context& shared, hold_registry& holds) : context_(shared), holds_(holds) {}
+  loss_notifier(client_environment& environment, hold_registry& holds)
+      : environment_(environment), holds_(holds) {}
 
   // Marks the holds as lost and has their holders notified; the log is written afterwards. Holds that are
   // already released or lost are skipped.
@@ -21,7 +22,7 @@ class loss_notifier {
   void lose(const hold_ptr& hold, loss reason) noexcept { lose({&hold, 1}, reason); }
 
   // The same for holds that are marked already.
-  void tell(lost_holds lost) noexcept;
+  void deliver(lost_holds lost) noexcept;
 
   // Has the holder notified of a release request. If memory runs out, nothing has happened.
   void notify_request(const hold_ptr& hold, const std::string& reason, instant until);
@@ -42,7 +43,7 @@ class loss_notifier {
   void tell_now(lost_holds lost) const noexcept;
   void log_lost(lost_holds lost) const noexcept;
 
-  context& context_;
+  client_environment& environment_;
   hold_registry& holds_;
   model::call_queue<untold> calls_;
 };

@@ -69,7 +69,7 @@ struct acquire_operation : model::lock_request {
   // The explicit-ttl lease to which its grant is being moved. If an answer was lost, the grant may stand there and
   // outlive the client's lease: a request that is given up or begins anew must then be withdrawn.
   std::shared_ptr<client_layer::lease> moving_to;
-  std::uint64_t checks = 0;  // see hold_registry::add
+  std::uint64_t check_count = 0;  // see hold_registry::add
   acquire_progress progress{};
   retry_state retry{};
   backoff guarded = guarded_pause();

@@ -30,7 +30,7 @@ bool rests(const store::held_entry& entry) {
 }  // namespace
 
 void reconciliation::request(std::chrono::nanoseconds in) noexcept {
-  const auto now = context_.time.now();
+  const auto now = environment_.time.now();
   model::annotated_lock lock{mutex_};
   const auto at = now + in;
   if (!first_ || at < *first_) first_ = at;
@@ -45,7 +45,7 @@ void reconciliation::request(std::chrono::nanoseconds in) noexcept {
 }
 
 void reconciliation::request_repeatedly() noexcept {
-  const auto first = 3 * context_.settings.statement_timeout;
+  const auto first = 3 * environment_.settings.statement_timeout;
   {
     const model::annotated_lock lock{mutex_};
     repeat_in_ = repeat_factor * first;
@@ -55,7 +55,7 @@ void reconciliation::request_repeatedly() noexcept {
 
 void reconciliation::begin_routine() noexcept {
   model::annotated_lock lock{mutex_};
-  const auto now = context_.time.now();
+  const auto now = environment_.time.now();
   plan_routine(now);
   if (due_ || runs_) return;
   const auto next = plan(routine_at_ - now);
@@ -74,7 +74,7 @@ bool reconciliation::is_idle() const {
 }
 
 std::uint64_t reconciliation::asked() const {
-  const auto& count = context_.count;
+  const auto& count = environment_.count;
   return count.acquired.load() + count.waits.load() + count.busy.load();
 }
 
@@ -88,13 +88,14 @@ void reconciliation::request_in(const store::database_state& database_state) {
     const model::annotated_lock lock{mutex_};
     identity_ = database_state.identity;
   }
-  const auto spread = std::chrono::duration_cast<std::chrono::microseconds>(context_.settings.poll_interval);
+  const auto spread =
+      std::chrono::duration_cast<std::chrono::microseconds>(environment_.settings.poll_interval);
   request(backoff{spread, spread}.next());
 }
 
 reconciliation::next_step reconciliation::plan(std::chrono::nanoseconds pause) {
   pause = std::max(pause, std::chrono::nanoseconds{0});
-  due_ = context_.time.now() + pause;
+  due_ = environment_.time.now() + pause;
   const auto number = ++sent_;
   succeeded_ = false;
   return {number, pause};
@@ -120,7 +121,7 @@ void reconciliation::send_what_is_left() noexcept {
   {
     const model::annotated_lock lock{mutex_};
     if (number != sent_ || !due_) return;
-    pause = std::max(*due_ - context_.time.now(), pause);
+    pause = std::max(*due_ - environment_.time.now(), pause);
   }
   send({number, pause});
 }
@@ -128,15 +129,15 @@ void reconciliation::send_what_is_left() noexcept {
 void reconciliation::step(store::lock_verbs& session, std::uint64_t number) {
   std::shared_ptr<lease> client;
   if (!begin(number, client)) return;
-  const auto is_news = [this](const std::exception& failure) {
+  const auto is_new = [this](const std::exception& failure) {
     const model::annotated_lock lock{mutex_};
-    return failures_.due(failure.what(), context_.time.now()).has_value();
+    return failures_.due(failure.what(), environment_.time.now()).has_value();
   };
   try {
     if (client) read_page(session, client);
   } catch (const std::exception& failure) {
-    if (is_news(failure)) {
-      context_.log(log_level::warning, "cannot read what this client holds: {}", failure.what());
+    if (is_new(failure)) {
+      environment_.log(log_level::warning, "cannot read what this client holds: {}", failure.what());
     }
     throw;
   }
@@ -151,7 +152,7 @@ bool reconciliation::begin(std::uint64_t number, std::shared_ptr<lease>& client)
   const model::annotated_lock lock{mutex_};
   if (number != sent_) return false;
   runs_ = true;
-  const auto now = begun_at_ = context_.time.now();
+  const auto now = begun_at_ = environment_.time.now();
   // What stood on an ended lease is gone with it.
   if (client_ && client_ != current) client_.reset();
   client = client_;
@@ -190,11 +191,11 @@ void reconciliation::read_page(store::lock_verbs& session, const std::shared_ptr
   const model::annotated_lock lock{mutex_};
   if (page.next) {
     after_ = *page.next;
-    took_ += context_.time.now() - begun_at_;
+    took_ += environment_.time.now() - begun_at_;
     return;
   }
   client_.reset();
-  const auto now = context_.time.now();
+  const auto now = environment_.time.now();
   took_ += now - begun_at_;
   not_before_ = now + between_.next();
   if (routine_at_ != instant::max()) plan_routine(now);
@@ -236,7 +237,7 @@ void reconciliation::give_back(store::lock_verbs& session, const std::shared_ptr
 }
 
 void reconciliation::after_step(std::uint64_t number) noexcept {
-  const auto now = context_.time.now();
+  const auto now = environment_.time.now();
   model::annotated_lock lock{mutex_};
   if (number != sent_) return;
   runs_ = false;

@@ -29,8 +29,8 @@ namespace rowlock::client_layer {
 // any more. The hold or place of that id is released only if it still stands on the lease that was read.
 class reconciliation {
  public:
-  reconciliation(context& shared, submission_queue& queue, hold_registry& holds)
-      : context_(shared), queue_(queue), holds_(holds) {}
+  reconciliation(client_environment& environment, submission_queue& queue, hold_registry& holds)
+      : environment_(environment), queue_(queue), holds_(holds) {}
 
   // Requests one reading of all names, which begins after that time.
   void request(std::chrono::nanoseconds in = {}) noexcept;
@@ -68,7 +68,7 @@ class reconciliation {
   std::uint64_t asked() const;
   instant next_reading() const ROWLOCK_REQUIRES(mutex_);
 
-  context& context_;
+  client_environment& environment_;
   submission_queue& queue_;
   hold_registry& holds_;
 

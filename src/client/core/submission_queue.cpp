@@ -35,7 +35,7 @@ bool submission_queue::drop_lease(const client_layer::lease& over) noexcept {
 
 std::shared_ptr<lease> submission_queue::lease() const {
   auto used = lease_in_use();
-  return used && used->is_valid(context_.time.now()) ? used : nullptr;
+  return used && used->is_valid(environment_.time.now()) ? used : nullptr;
 }
 
 instant submission_queue::fallback_due() {
@@ -62,7 +62,7 @@ void submission_queue::put_back(batch work) noexcept {
   {
     const model::annotated_lock lock{mutex_};
     if (stopping_) refused.swap(work.acquires);
-    pending_.put_back(work, context_.time.now());
+    pending_.put_back(work, environment_.time.now());
   }
   finish(work);
   wake_all();
@@ -93,7 +93,7 @@ void submission_queue::submit(const acquire_ptr& operation) {
 
 void submission_queue::submit_again(acquire_ptr operation) noexcept {
   const auto add = [&]() ROWLOCK_REQUIRES(mutex_) {
-    pending_.keep(operation, context_.time.now(), [&]() ROWLOCK_REQUIRES(mutex_) {
+    pending_.keep(operation, environment_.time.now(), [&]() ROWLOCK_REQUIRES(mutex_) {
       mark(*operation);
       pending_.add(operation);
     });
@@ -107,7 +107,7 @@ void submission_queue::submit(const task_ptr& operation) {
 }
 
 void submission_queue::add(release_ptr operation) noexcept {
-  pending_.keep(operation, context_.time.now(), [&]() ROWLOCK_REQUIRES(mutex_) {
+  pending_.keep(operation, environment_.time.now(), [&]() ROWLOCK_REQUIRES(mutex_) {
     mark(*operation);
     pending_.add(operation);
   });
@@ -146,7 +146,9 @@ void submission_queue::submit(const std::vector<release_ptr>& operations) noexce
 }
 
 bool submission_queue::submit_background(const task_ptr& operation, std::chrono::nanoseconds pause) {
-  const auto add = [&]() ROWLOCK_REQUIRES(mutex_) { pending_.delay(operation, context_.time.now() + pause); };
+  const auto add = [&]() ROWLOCK_REQUIRES(mutex_) {
+    pending_.delay(operation, environment_.time.now() + pause);
+  };
   if (enter(worker_role::acquires, add)) return true;
   operation->answer.fail(made_failure(closed_client));
   return false;
@@ -154,7 +156,7 @@ bool submission_queue::submit_background(const task_ptr& operation, std::chrono:
 
 void submission_queue::delay(acquire_ptr operation, std::chrono::nanoseconds pause) noexcept {
   const auto add = [&]() ROWLOCK_REQUIRES(mutex_) {
-    const auto now = context_.time.now();
+    const auto now = environment_.time.now();
     pending_.keep(operation, now, [&]() ROWLOCK_REQUIRES(mutex_) { pending_.delay(operation, now + pause); });
   };
   if (!enter(worker_role::acquires, add)) fail(*operation, made_failure(closed_client));
@@ -168,7 +170,7 @@ void submission_queue::delay(release_ptr operation, std::chrono::nanoseconds pau
     const model::annotated_lock lock{mutex_};
     dropped = stopped_;
     stranded = is_fallback_needed();
-    const auto now = context_.time.now();
+    const auto now = environment_.time.now();
     if (!dropped) {
       pending_.keep(operation, now,
                     [&]() ROWLOCK_REQUIRES(mutex_) { pending_.delay(operation, now + pause); });
@@ -182,7 +184,7 @@ void submission_queue::delay(release_ptr operation, std::chrono::nanoseconds pau
 
 void submission_queue::add_delayed(worker_role role) {
   const auto marks = [this](acquire_operation& one) { mark(one); };
-  if (takes(role, worker_role::acquires) && pending_.add_delayed_acquires(context_.time.now(), marks)) {
+  if (takes(role, worker_role::acquires) && pending_.add_delayed_acquires(environment_.time.now(), marks)) {
     serving(worker_role::acquires).blocked = false;
   }
   if (sends_releases(role)) add_delayed_releases();
@@ -190,7 +192,7 @@ void submission_queue::add_delayed(worker_role role) {
 
 void submission_queue::add_delayed_releases() {
   const auto marks = [this](release_operation& one) { mark(one); };
-  if (pending_.add_delayed_releases(context_.time.now(), marks)) {
+  if (pending_.add_delayed_releases(environment_.time.now(), marks)) {
     serving(worker_role::releases).blocked = fallback_.blocked = false;
   }
 }
@@ -247,7 +249,7 @@ batch submission_queue::take(worker_role role, const std::function<bool()>& is_c
     if (next == instant::max()) {
       mine.work.wait(lock);
     } else {
-      context_.time.wait_until(lock, mine.work, next);
+      environment_.time.wait_until(lock, mine.work, next);
     }
     --mine.idle_workers;
   }
@@ -316,7 +318,7 @@ void submission_queue::withdraw(acquire_operation& operation) noexcept {
 
 // A place in the queue would otherwise stay until somebody finds its lease ended, and a barrier would not break.
 void submission_queue::fail(acquire_operation& operation, const std::exception_ptr& failure) noexcept {
-  const bool has_lease = operation.lease && operation.lease->is_valid(context_.time.now());
+  const bool has_lease = operation.lease && operation.lease->is_valid(environment_.time.now());
   if (operation.moving_to || (has_lease && operation.progress.must_edit())) withdraw(operation);
   operation.answer.fail(failure);
 }
@@ -364,8 +366,8 @@ void submission_queue::stop() noexcept {
 bool submission_queue::drain(instant until) {
   model::annotated_lock lock{mutex_};
   while (!pending_.is_idle()) {
-    if (context_.time.now() >= until) return false;
-    context_.time.wait_until(lock, idle_, until);
+    if (environment_.time.now() >= until) return false;
+    environment_.time.wait_until(lock, idle_, until);
   }
   return true;
 }

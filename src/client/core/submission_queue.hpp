@@ -2,7 +2,7 @@
 // is under way are gathered in its next batch; a single request waits for nothing.
 #pragma once
 
-#include "client/base/context.hpp"
+#include "client/base/client_environment.hpp"
 #include "client/core/keeper_agenda.hpp"
 #include "client/core/lease.hpp"
 #include "client/core/pending_operations.hpp"
@@ -23,7 +23,8 @@ enum class worker_role : std::uint8_t { everything, acquires, releases, fallback
 // Thread-safe.
 class submission_queue {
  public:
-  submission_queue(context& shared, keeper_agenda& agenda) : context_(shared), agenda_(agenda) {}
+  submission_queue(client_environment& environment, keeper_agenda& agenda)
+      : environment_(environment), agenda_(agenda) {}
 
   // Call it before the first take(). split: there is a worker for each role. Otherwise one does everything.
   void split_roles(bool split) { split_ = split; }
@@ -50,7 +51,9 @@ class submission_queue {
   // Returns a batch unchanged, for another worker.
   void put_back(batch work) noexcept;
   // A pause for a worker without a connection. False: the queue was stopped.
-  bool sleep(std::chrono::nanoseconds pause) { return reconnects_.sleep_until(context_.time.now() + pause); }
+  bool sleep(std::chrono::nanoseconds pause) {
+    return reconnects_.sleep_until(environment_.time.now() + pause);
+  }
   // A task that must not delay releases: the workers that acquire run it, after the pause. False: the queue
   // accepts no more, and the task fails.
   bool submit_background(const task_ptr& operation, std::chrono::nanoseconds pause = {});
@@ -180,7 +183,7 @@ class submission_queue {
     for (const auto& task : tasks) task->answer.fail(failure);
   }
 
-  context& context_;
+  client_environment& environment_;
   keeper_agenda& agenda_;
   ids_in_use ids_;
   mutable model::annotated_mutex mutex_;
@@ -188,7 +191,7 @@ class submission_queue {
   side releasing_ ROWLOCK_GUARDED_BY(mutex_);
   side fallback_ ROWLOCK_GUARDED_BY(mutex_);
   std::condition_variable idle_;
-  stoppable_sleep reconnects_{context_.time};
+  stoppable_sleep reconnects_{environment_.time};
   pending_operations pending_ ROWLOCK_GUARDED_BY(mutex_);
   std::shared_ptr<client_layer::lease> lease_ ROWLOCK_GUARDED_BY(mutex_);
   bool split_ = false;  // as split_roles() says, before any thread uses the queue

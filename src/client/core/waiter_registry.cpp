@@ -6,11 +6,11 @@ bool waiter_registry::enter(std::shared_ptr<acquire_operation> operation, instan
   const model::annotated_lock lock{mutex_};
   if (closed_) return false;
   const auto hold = operation->hold;
-  const auto place = places_.insert_or_assign(operation.get(), hold).first;
+  const auto place = hold_of_operation_.insert_or_assign(operation.get(), hold).first;
   try {
-    seats_.insert_or_assign(hold, seat{operation, takeover_at});
+    entries_.insert_or_assign(hold, waiter_entry{operation, takeover_at});
   } catch (...) {
-    places_.erase(place);
+    hold_of_operation_.erase(place);
     throw;
   }
   return true;
@@ -18,37 +18,37 @@ bool waiter_registry::enter(std::shared_ptr<acquire_operation> operation, instan
 
 std::shared_ptr<acquire_operation> waiter_registry::take(model::hold_id hold) noexcept {
   const model::annotated_lock lock{mutex_};
-  return take_from(seats_.find(hold));
+  return take_from(entries_.find(hold));
 }
 
-std::shared_ptr<acquire_operation> waiter_registry::take_to_ask(model::hold_id hold, instant now) {
+std::shared_ptr<acquire_operation> waiter_registry::take_if_due(model::hold_id hold, instant now) {
   const model::annotated_lock lock{mutex_};
-  const auto at = seats_.find(hold);
-  if (at != seats_.end() && at->second.operation->not_before > now) return nullptr;
+  const auto at = entries_.find(hold);
+  if (at != entries_.end() && at->second.operation->not_before > now) return nullptr;
   return take_from(at);
 }
 
 std::shared_ptr<acquire_operation> waiter_registry::take(const acquire_operation& operation) noexcept {
   const model::annotated_lock lock{mutex_};
   // By address: only the thread that owns the operation may read its hold id, and that may be another thread.
-  const auto place = places_.find(&operation);
-  return place == places_.end() ? nullptr : take_from(seats_.find(place->second));
+  const auto place = hold_of_operation_.find(&operation);
+  return place == hold_of_operation_.end() ? nullptr : take_from(entries_.find(place->second));
 }
 
-std::shared_ptr<acquire_operation> waiter_registry::take_from(seats::iterator at) noexcept {
-  if (at == seats_.end()) return nullptr;
+std::shared_ptr<acquire_operation> waiter_registry::take_from(waiter_entries::iterator at) noexcept {
+  if (at == entries_.end()) return nullptr;
   auto operation = std::move(at->second.operation);
-  places_.erase(operation.get());
-  seats_.erase(at);
+  hold_of_operation_.erase(operation.get());
+  entries_.erase(at);
   return operation;
 }
 
 linked_list<acquire_operation> waiter_registry::take_all() noexcept {
   const model::annotated_lock lock{mutex_};
   linked_list<acquire_operation> all;
-  for (auto& [hold, taken] : seats_) all.push(std::move(taken.operation));
-  seats_.clear();
-  places_.clear();
+  for (auto& [hold, taken] : entries_) all.push(std::move(taken.operation));
+  entries_.clear();
+  hold_of_operation_.clear();
   return all;
 }
 
@@ -62,14 +62,14 @@ linked_list<acquire_operation> waiter_registry::close() noexcept {
 
 void waiter_registry::set_takeover(model::hold_id hold, instant at) {
   const model::annotated_lock lock{mutex_};
-  if (const auto found = seats_.find(hold); found != seats_.end()) found->second.takeover_at = at;
+  if (const auto found = entries_.find(hold); found != entries_.end()) found->second.takeover_at = at;
 }
 
 std::vector<store::hold_query> waiter_registry::queries() const {
   const model::annotated_lock lock{mutex_};
   std::vector<store::hold_query> all;
-  all.reserve(seats_.size());
-  for (const auto& [hold, taken] : seats_) all.push_back({taken.operation->definition.name, hold});
+  all.reserve(entries_.size());
+  for (const auto& [hold, taken] : entries_) all.push_back({taken.operation->definition.name, hold});
   return all;
 }
 
@@ -77,7 +77,7 @@ std::vector<store::hold_query> waiter_registry::queries(std::span<const model::h
   const model::annotated_lock lock{mutex_};
   std::vector<store::hold_query> found;
   for (const auto& hold : of) {
-    if (const auto at = seats_.find(hold); at != seats_.end())
+    if (const auto at = entries_.find(hold); at != entries_.end())
       found.push_back({at->second.operation->definition.name, hold});
   }
   return found;
@@ -86,7 +86,7 @@ std::vector<store::hold_query> waiter_registry::queries(std::span<const model::h
 std::optional<instant> waiter_registry::next_takeover() const {
   const model::annotated_lock lock{mutex_};
   std::optional<instant> first;
-  for (const auto& [hold, taken] : seats_) {
+  for (const auto& [hold, taken] : entries_) {
     if (!first || taken.takeover_at < *first) first = taken.takeover_at;
   }
   return first;
@@ -94,7 +94,7 @@ std::optional<instant> waiter_registry::next_takeover() const {
 
 bool waiter_registry::empty() const {
   const model::annotated_lock lock{mutex_};
-  return seats_.empty();
+  return entries_.empty();
 }
 
 }  // namespace rowlock::client_layer

@@ -24,7 +24,7 @@ class waiter_registry {
   std::shared_ptr<acquire_operation> take(model::hold_id hold) noexcept;
   std::shared_ptr<acquire_operation> take(const acquire_operation& operation) noexcept;
   // As take(hold); null as well while the operation's not_before lies ahead.
-  std::shared_ptr<acquire_operation> take_to_ask(model::hold_id hold, instant now);
+  std::shared_ptr<acquire_operation> take_if_due(model::hold_id hold, instant now);
   linked_list<acquire_operation> take_all() noexcept;
   // take_all(), after which enter() fails.
   linked_list<acquire_operation> close() noexcept;
@@ -39,18 +39,18 @@ class waiter_registry {
   bool empty() const;
 
  private:
-  struct seat {
+  struct waiter_entry {
     std::shared_ptr<acquire_operation> operation;
     instant takeover_at;
   };
 
-  using seats = std::unordered_map<model::hold_id, seat>;
+  using waiter_entries = std::unordered_map<model::hold_id, waiter_entry>;
 
-  std::shared_ptr<acquire_operation> take_from(seats::iterator at) noexcept ROWLOCK_REQUIRES(mutex_);
+  std::shared_ptr<acquire_operation> take_from(waiter_entries::iterator at) noexcept ROWLOCK_REQUIRES(mutex_);
 
   mutable model::annotated_mutex mutex_;
-  seats seats_ ROWLOCK_GUARDED_BY(mutex_);
-  std::unordered_map<const acquire_operation*, model::hold_id> places_ ROWLOCK_GUARDED_BY(mutex_);
+  waiter_entries entries_ ROWLOCK_GUARDED_BY(mutex_);
+  std::unordered_map<const acquire_operation*, model::hold_id> hold_of_operation_ ROWLOCK_GUARDED_BY(mutex_);
   bool closed_ ROWLOCK_GUARDED_BY(mutex_) = false;
 };
 

@@ -29,7 +29,7 @@ decision decide_downgrade(const lock_view& view, hold_id hold, microseconds skew
   if (!view.replaceable) return lock.unchanged(what::guarded);
   lock.outcome().token = *token;
   lock.make_shared();
-  if (!view.is_recorded_server && lock.has_next()) return lock.unchanged(what::foreign);
+  if (!view.is_recorded_server && lock.has_next()) return lock.unchanged(what::unrecorded_server);
   if (auto first = lock.must_do_first()) return std::move(*first);
   lock.grant_everybody_next();
   return lock.finish(what::granted);
@@ -41,7 +41,7 @@ decision decide_upgrade(const lock_view& view, hold_id hold, microseconds skew) 
   if (!token) return lock.unchanged(what::absent);
   if (lock.held_by(hold)) return done(lock, *token);
   if (!view.replaceable) return lock.unchanged(what::guarded);
-  if (!view.is_recorded_server) return lock.unchanged(what::foreign);
+  if (!view.is_recorded_server) return lock.unchanged(what::unrecorded_server);
   if (auto first = lock.must_do_first()) return std::move(*first);
   lock.grant_everybody_next();  // to waiters that were blocked only by the dead
   const auto permit = *lock.permit_of(hold);
@@ -66,7 +66,7 @@ decision decide_reduce(const lock_view& view, hold_id hold, std::int64_t weight,
   if (lock.is_guarded(hold)) return lock.unchanged(what::guarded);
   lock.outcome().token = *token;
   lock.reduce(hold, weight);
-  if (!view.is_recorded_server && lock.has_next()) return lock.unchanged(what::foreign);
+  if (!view.is_recorded_server && lock.has_next()) return lock.unchanged(what::unrecorded_server);
   if (auto first = lock.must_do_first()) return std::move(*first);
   lock.grant_everybody_next();
   return lock.finish(what::granted);
@@ -129,7 +129,7 @@ decision decide_resize(const lock_view& view, std::int64_t capacity, microsecond
   lock.outcome().stored.capacity = capacity;
   if (view.row.capacity == capacity) return lock.unchanged(what::released);
   lock.resize(capacity);
-  if (!view.is_recorded_server && lock.has_next()) return lock.unchanged(what::foreign);
+  if (!view.is_recorded_server && lock.has_next()) return lock.unchanged(what::unrecorded_server);
   // If only unread rows tell which waiter is next, the sweep that follows finds out. By then the waiters that
   // want too much have left the queue.
   if (auto first = lock.must_do_first(); first && first->outcome.result == what::expired)

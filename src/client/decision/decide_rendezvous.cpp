@@ -57,7 +57,7 @@ decision arrive_at_barrier(lock_editor& barrier, const lock_view& view, const ac
     barrier.change().durable = true;  // if a crash lost the arrival, only this member would notice
     return queue_up(barrier, wish);
   }
-  if (!view.is_recorded_server) return barrier.unchanged(what::foreign);
+  if (!view.is_recorded_server) return barrier.unchanged(what::unrecorded_server);
   barrier.complete({0, wish.hold, wish.lease});
   barrier.outcome().token = barrier.row().token;
   return barrier.finish(what::granted);
@@ -98,7 +98,7 @@ decision decide_count_down(const lock_view& view, const model::lock_definition& 
   if (latch.permit_of(hold)) return latch.unchanged(what::granted);
   if (tried != 0 && !has_not_counted(view, tried)) return latch.unchanged(what::in_doubt);
   if (n > latch.outcome().remaining) return latch.unchanged(what::overrun);
-  if (!view.is_recorded_server) return latch.unchanged(what::foreign);
+  if (!view.is_recorded_server) return latch.unchanged(what::unrecorded_server);
   latch.count_down(hold, n);
   latch.outcome().remaining -= n;
   if (is_open(latch)) latch.release_waiters();
@@ -111,7 +111,7 @@ decision decide_reset(const lock_view& view, const model::lock_definition& defin
   // All waiters that the open latch has left in the queue continue, even if there are too many for one
   // decision.
   if (is_open(latch)) latch.release_waiters();
-  if (latch.outcome().more) return latch.finish(what::again);
+  if (latch.outcome().more) return latch.finish(what::decide_again);
   latch.remove_all_permits();
   latch.change().durable = true;
   return latch.finish(what::released);

@@ -34,7 +34,7 @@ decision decide_reclaim(const lock_view& view, hold_id old, lease_id from, const
   }
   if (!lock.token_of(old) || lock.lease_of(old).id != from) return lock.unchanged(what::absent);
   if (!view.replaceable) return lock.unchanged(what::guarded);
-  if (!view.is_recorded_server) return lock.unchanged(what::foreign);
+  if (!view.is_recorded_server) return lock.unchanged(what::unrecorded_server);
   auto successor = mine;
   const auto client = lock.lease_of(old).client;
   if (const auto* permit = lock.permit_of(old)) {

@@ -72,7 +72,7 @@ decision decide_acquire(const lock_view& view, const acquire_terms& wish, micros
   if (lock.row().lease) return stay_behind(lock, wish, lock.takeover_in());
   const auto fits = [&] { return lock.fits(wish.mode, weight_of(wish, lock)); };
   if (!view.is_recorded_server && (lock.has_waiters() ? lock.has_next() : fits()))
-    return lock.unchanged(what::foreign);
+    return lock.unchanged(what::unrecorded_server);
   if (auto first = lock.must_do_first()) return std::move(*first);
   lock.grant_everybody_next();
   if (lock.token_of(wish.hold)) return granted(lock, wish.hold);
@@ -143,7 +143,8 @@ decision decide_release(const lock_view& view, const release_spec& what_ends, mi
   // Here nothing may be granted yet. If the lock is free now, the next request grants it to the waiters.
   // While others still hold it, no request would, so this one must be decided again once the server is
   // recorded.
-  if (!view.is_recorded_server && lock.has_permits() && lock.has_next()) return lock.unchanged(what::foreign);
+  if (!view.is_recorded_server && lock.has_permits() && lock.has_next())
+    return lock.unchanged(what::unrecorded_server);
   lock.grant_everybody_next();
   return lock.finish(was_living ? what::released : what::absent);
 }
@@ -173,7 +174,7 @@ decision decide_force(const lock_view& view, std::optional<hold_id> only, micros
   for (const auto& entry : view.permits) take(entry.permit.hold, entry.permit.token, entry.lease);
   if (!found) return lock.unchanged(what::absent);
   if (guarded) return lock.unchanged(what::guarded);
-  if (!view.is_recorded_server) return lock.unchanged(what::foreign);
+  if (!view.is_recorded_server) return lock.unchanged(what::unrecorded_server);
   if (auto first = lock.must_do_first()) return std::move(*first);
   lock.bump_token();
   lock.grant_everybody_next();
@@ -196,7 +197,8 @@ decision decide_sweep(const lock_view& view, microseconds skew) {
                                          [&](const auto& entry) { return dead(entry) && entry.guarded; });
   const bool all_guarded = guarded && lock.change().remove_permits.empty();
   if (all_guarded) return lock.unchanged(what::guarded);
-  if ((names_dead || lock.has_next()) && !view.is_recorded_server) return lock.unchanged(what::foreign);
+  if ((names_dead || lock.has_next()) && !view.is_recorded_server)
+    return lock.unchanged(what::unrecorded_server);
   lock.remove_dead_holder(view.row.delay);
   if (lock.row().lease) return lock.finish(what::busy);
   if (auto first = lock.must_do_first()) return std::move(*first);

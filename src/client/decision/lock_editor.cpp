@@ -284,14 +284,14 @@ decision lock_editor::with_data(hold_id hold, const std::string& text) {
 // The clock of a server that is not the recorded one may be ahead. It may judge no lease until all leases are
 // lengthened for it (I5).
 decision lock_editor::kill_first(std::vector<lease_id> leases) {
-  if (!view_.is_recorded_server) return unchanged(outcome::what::foreign);
+  if (!view_.is_recorded_server) return unchanged(outcome::what::unrecorded_server);
   made_.outcome.leases = std::move(leases);
   return unchanged(outcome::what::expired);
 }
 
 std::optional<decision> lock_editor::must_do_first() {
   auto ahead = find_next_grants();
-  if (ahead.unknown) return lock_editor{view_, skew_}.finish(outcome::what::again);
+  if (ahead.unknown) return lock_editor{view_, skew_}.finish(outcome::what::decide_again);
   if (!ahead.due.empty()) return kill_first(std::move(ahead.due));
   return {};
 }

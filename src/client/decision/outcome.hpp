@@ -21,17 +21,17 @@ struct handed_over {
 
 struct outcome {
   enum class what {
-    granted,   // the request has the lock, with `token` and `weight`
-    queued,    // it waits; the first lease in its way may be killed in `takeover_in`
-    busy,      // it neither has the lock nor waits
-    released,  // the hold or the place in the queue has ended, or the change was made
-    absent,    // there is no such hold and no such place in the queue
-    guarded,   // a guarded transaction keeps the grant: retry later
-    mismatch,  // the stored lock differs, see `stored`
-    expired,   // kill these `leases` first, which are expired or too long, then retry
-    foreign,   // this server is not the recorded one: record its state, then retry
-    again,     // dead waiters were removed, or a permit that was not read may be dead: retry
-    broken,    // of a barrier: another member of its generation has died or given up
+    granted,            // the request has the lock, with `token` and `weight`
+    queued,             // it waits; the first lease in its way may be killed in `takeover_in`
+    busy,               // it neither has the lock nor waits
+    released,           // the hold or the place in the queue has ended, or the change was made
+    absent,             // there is no such hold and no such place in the queue
+    guarded,            // a guarded transaction keeps the grant: retry later
+    mismatch,           // the stored lock differs, see `stored`
+    expired,            // kill these `leases` first, which are expired or too long, then retry
+    unrecorded_server,  // this server is not the recorded one: record its state, then retry
+    decide_again,       // dead waiters were removed, or a permit that was not read may be dead: retry
+    broken,             // of a barrier: another member of its generation has died or given up
     overrun,   // of a latch: the count is above `remaining`; of a resize: the capacity leaves its bounds
     in_doubt,  // of a latch: an earlier try may have counted before a reset
   } result = what::busy;
@@ -49,7 +49,7 @@ struct outcome {
 
   // Something must be done first; then the same request is decided again.
   bool must_retry() const {
-    return result == what::expired || result == what::foreign || result == what::again;
+    return result == what::expired || result == what::unrecorded_server || result == what::decide_again;
   }
 };
 

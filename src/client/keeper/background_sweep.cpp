@@ -20,13 +20,13 @@ constexpr auto pause_between_passes = 100ms;
 }  // namespace
 
 void background_sweep::plan_first(instant now) {
-  if (next_ == instant::max() && context_.settings.sweep_interval) {
-    next_ = now + *context_.settings.sweep_interval;
+  if (next_ == instant::max() && environment_.settings.sweep_interval) {
+    next_ = now + *environment_.settings.sweep_interval;
   }
 }
 
 void background_sweep::step() {
-  const std::chrono::microseconds skew = context_.skew();
+  const std::chrono::microseconds skew = environment_.skew();
   const auto database_state =
       slot_.call([](store::lock_verbs& session) { return session.read_database_state(); });
   // This server's clock may judge leases only after they have been lengthened for it (I5).
@@ -44,7 +44,7 @@ void background_sweep::step() {
     auto sweep = sweep_of(name);
     if (submitted_.insert(name).second) queue_.submit(std::move(sweep));
   }
-  const auto now = context_.time.now();
+  const auto now = environment_.time.now();
   after_ = found.next;
   // After the first pass another one follows even if another client has killed the leases that were found:
   // perhaps nobody else looks for what they held.
@@ -59,9 +59,9 @@ void background_sweep::step() {
   } else {
     is_first_pass_ = true;
     submitted_.clear();
-    if (context_.recorded.has_written())
-      slot_.call([&](store::session& session) { prune_written(context_, session); });
-    next_ = now + *context_.settings.sweep_interval;
+    if (environment_.recorded.has_written())
+      slot_.call([&](store::session& session) { prune_written(environment_, session); });
+    next_ = now + *environment_.settings.sweep_interval;
   }
 }
 

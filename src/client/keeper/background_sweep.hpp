@@ -1,7 +1,7 @@
 // Sweeps at intervals: frees what the dead leases of other clients have left behind.
 #pragma once
 
-#include "client/base/context.hpp"
+#include "client/base/client_environment.hpp"
 #include "client/connection/session_slot.hpp"
 #include "client/core/submission_queue.hpp"
 
@@ -13,8 +13,8 @@ namespace rowlock::client_layer {
 // Used by the lease keeper's thread.
 class background_sweep {
  public:
-  background_sweep(context& shared, submission_queue& queue, session_slot& slot)
-      : context_(shared), queue_(queue), slot_(slot) {}
+  background_sweep(client_environment& environment, submission_queue& queue, session_slot& slot)
+      : environment_(environment), queue_(queue), slot_(slot) {}
 
   // When the next step is due; never if sweeps are turned off.
   instant next() const noexcept { return next_; }
@@ -23,7 +23,7 @@ class background_sweep {
   void step();
 
  private:
-  context& context_;
+  client_environment& environment_;
   submission_queue& queue_;
   session_slot& slot_;
   instant next_ = instant::max();

@@ -16,9 +16,9 @@ constexpr std::size_t holds_per_renewal = 256;
 
 }  // namespace
 
-hold_audit::hold_audit(context& shared, submission_queue& queue, hold_registry& holds,
+hold_audit::hold_audit(client_environment& environment, submission_queue& queue, hold_registry& holds,
                        recent_releases& releases, loss_notifier& loss_notifier, session_slot& slot)
-    : context_(shared),
+    : environment_(environment),
       queue_(queue),
       holds_(holds),
       releases_(releases),
@@ -28,7 +28,7 @@ hold_audit::hold_audit(context& shared, submission_queue& queue, hold_registry& 
 // What happened to earlier holds meanwhile shows only in their rows: no lease received notices about them.
 void hold_audit::begin(model::lease_id client, const store::database_state& database_state) {
   holds_.receive_as(client);
-  news_.reset();
+  latest_report_.reset();
   check_.reset();
   suspicious_ = false;
   notice_ = 0;
@@ -37,12 +37,12 @@ void hold_audit::begin(model::lease_id client, const store::database_state& data
     return;
   }
   const bool is_recorded_server = database_state == state_;
-  check_ = check{holds_.begin_check(), 0, news{database_state, 0, {}},
+  check_ = check{holds_.begin_check(), 0, renewal_report{database_state, 0, {}},
                  is_recorded_server ? loss::forced : loss::gone};
 }
 
 void hold_audit::on_renewal(const store::renewal_reply& reply, instant sent_at) {
-  news_ = news{reply.database_state, reply.renewed.front().notice, sent_at};
+  latest_report_ = renewal_report{reply.database_state, reply.renewed.front().notice, sent_at};
   page_due_ = true;
 }
 
@@ -52,23 +52,23 @@ void hold_audit::forget() {
 }
 
 instant hold_audit::next() const {
-  if (news_ || check_ || page_due_ || !asked_.empty() || holds_.has_unchecked()) return {};
+  if (latest_report_ || check_ || page_due_ || !asked_.empty() || holds_.has_unchecked()) return {};
   return std::min(suspected_ ? suspect_at_ : instant::max(),
                   holds_.has_unreachable() ? unreachable_at_ : instant::max());
 }
 
 bool hold_audit::step() {
-  const auto now = context_.time.now();
+  const auto now = environment_.time.now();
   if (holds_.has_unchecked()) {
     look_at_unchecked();
-  } else if (news_ && !(check_ && check_->about)) {
+  } else if (latest_report_ && !(check_ && check_->about)) {
     begin_check();
   } else if (check_) {
     return go_on_with_check();
   } else if (!asked_.empty()) {
     pass_on_request();
   } else if (suspected_ && now >= suspect_at_) {
-    suspect_at_ = now + context_.settings.poll_interval;
+    suspect_at_ = now + environment_.settings.poll_interval;
     suspected_ = false;
     check_ = check{holds_.all()};
   } else if (page_due_) {
@@ -82,22 +82,22 @@ bool hold_audit::step() {
 // A renewal that succeeds says only that the lease's row exists. Whether the holds exist is looked up when
 // the state of the database or the notice has changed.
 void hold_audit::begin_check() {
-  auto heard = *news_;
+  auto heard = *latest_report_;
   if (heard.database_state.marker.empty() ||
       heard.database_state.identity != heard.database_state.recorded_identity) {
     heard.database_state =
         slot_.call([](store::lock_verbs& session) { return session.record_database_state(); });
   }
-  const bool same_marker = news_->database_state.marker == state_.marker;
+  const bool same_marker = latest_report_->database_state.marker == state_.marker;
   const bool is_recorded_server = same_marker && heard.database_state == state_;
   const bool noticed = heard.notice != notice_;
   if (same_marker) {
     releases_.confirm(heard.sent_at);
   } else {
-    context_.log(log_level::warning, "the database has crashed or failed over: checking every hold");
+    environment_.log(log_level::warning, "the database has crashed or failed over: checking every hold");
     send_releases_again();
   }
-  news_.reset();
+  latest_report_.reset();
   if (is_recorded_server && !noticed && !suspicious_) return;
   check_ = check{holds_.begin_check(), 0, std::move(heard), noticed ? loss::forced : loss::gone};
 }
@@ -148,12 +148,12 @@ void hold_audit::look_at_unchecked() {
 // reclaim can take them.
 void hold_audit::look_at_unreachable() {
   lose(missing(holds_.next_unreachable(holds_per_statement)), loss::forced);
-  unreachable_at_ = context_.time.now() + context_.settings.poll_interval;
+  unreachable_at_ = environment_.time.now() + environment_.settings.poll_interval;
 }
 
 void hold_audit::pass_on_request() {
   const auto hold = asked_.back();
-  const auto now = context_.time.now();
+  const auto now = environment_.time.now();
   const auto stored = slot_.call([&](store::admin_verbs& session) { return session.show(hold->name()); });
   if (stored && stored->request)
     loss_notifier_.notify_request(hold, stored->request->reason, now + stored->request->within);
@@ -186,11 +186,11 @@ std::vector<hold_ptr> hold_audit::missing(std::span<const hold_ptr> holds) {
 void hold_audit::suspect_again() noexcept {
   skipped_ = true;
   suspected_ = true;
-  suspect_at_ = context_.time.now() + context_.settings.poll_interval;
+  suspect_at_ = environment_.time.now() + environment_.settings.poll_interval;
 }
 
 void hold_audit::lose(const std::vector<hold_ptr>& holds, loss reason) {
-  const auto now = context_.time.now();
+  const auto now = environment_.time.now();
   std::vector<hold_ptr> expired;
   std::vector<hold_ptr> taken;
   for (const auto& hold : holds) (hold->lease()->is_valid(now) ? taken : expired).push_back(hold);

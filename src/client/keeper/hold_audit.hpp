@@ -2,7 +2,7 @@
 // some may be gone, and a few with each renewal, for losses that no notice reports.
 #pragma once
 
-#include "client/base/context.hpp"
+#include "client/base/client_environment.hpp"
 #include "client/connection/session_slot.hpp"
 #include "client/core/hold_registry.hpp"
 #include "client/core/loss_notifier.hpp"
@@ -20,8 +20,8 @@ namespace rowlock::client_layer {
 // holds that follows has succeeded.
 class hold_audit {
  public:
-  hold_audit(context& shared, submission_queue& queue, hold_registry& holds, recent_releases& releases,
-             loss_notifier& loss_notifier, session_slot& slot);
+  hold_audit(client_environment& environment, submission_queue& queue, hold_registry& holds,
+             recent_releases& releases, loss_notifier& loss_notifier, session_slot& slot);
 
   // The process has a new lease, made in that state of the database. It may still have earlier holds on
   // explicit-ttl leases.
@@ -43,7 +43,7 @@ class hold_audit {
   std::function<void(const store::database_state&)> on_database_changed;
 
  private:
-  struct news {
+  struct renewal_report {
     store::database_state database_state;
     std::int64_t notice = 0;
     instant sent_at{};
@@ -52,7 +52,7 @@ class hold_audit {
   struct check {
     std::vector<hold_ptr> holds;
     std::size_t next = 0;
-    std::optional<news> about{};  // empty: the check only looks whether a hold is missing
+    std::optional<renewal_report> about{};  // empty: the check only looks whether a hold is missing
     loss reason = loss::gone;
   };
 
@@ -67,7 +67,7 @@ class hold_audit {
   void lose(const std::vector<hold_ptr>& holds, loss reason);
   void send_releases_again();
 
-  context& context_;
+  client_environment& environment_;
   submission_queue& queue_;
   hold_registry& holds_;
   recent_releases& releases_;
@@ -79,7 +79,7 @@ class hold_audit {
   std::int64_t notice_ = 0;
   loss reason_ = loss::gone;  // of what the latest check found missing
 
-  std::optional<news> news_;  // from the latest renewal, not yet handled
+  std::optional<renewal_report> latest_report_;  // from the latest renewal, not yet handled
   std::optional<check> check_;
   std::vector<hold_ptr> asked_;  // holds with a release request that was not read yet
   bool skipped_ = false;         // a hold that moves was missing in the check: the notice may be about it

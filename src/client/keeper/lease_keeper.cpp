@@ -21,20 +21,20 @@ constexpr auto stays_awake = 2s;
 
 }  // namespace
 
-lease_keeper::lease_keeper(context& shared, keeper_agenda& agenda, submission_queue& queue,
-                           waiter_registry& waiters, completions& completions, hold_registry& holds,
+lease_keeper::lease_keeper(client_environment& environment, keeper_agenda& agenda, submission_queue& queue,
+                           waiter_registry& waiters, request_settler& settler, hold_registry& holds,
                            recent_releases& releases, loss_notifier& loss_notifier, connector connect)
-    : context_(shared),
+    : environment_(environment),
       agenda_(agenda),
       queue_(queue),
       waiters_(waiters),
       holds_(holds),
-      slot_(shared, std::move(connect), ghost_kind::harmless),
-      lease_(shared, queue, holds, loss_notifier, slot_),
-      poll_(shared, queue, waiters, completions, holds, agenda, slot_),
-      audit_(shared, queue, holds, releases, loss_notifier, slot_),
-      sweep_(shared, queue, slot_),
-      pauses_(shared.time) {
+      slot_(environment, std::move(connect), ghost_kind::harmless),
+      lease_(environment, queue, holds, loss_notifier, slot_),
+      poll_(environment, queue, waiters, settler, holds, agenda, slot_),
+      audit_(environment, queue, holds, releases, loss_notifier, slot_),
+      sweep_(environment, queue, slot_),
+      pauses_(environment.time) {
   slot_.on_connect = [this](store::session& session) {
     watches_offices_.store(false);
     if (const auto current = queue_.lease()) {
@@ -106,11 +106,11 @@ void lease_keeper::end_lease() noexcept {
     } catch (const std::bad_alloc&) {
       std::this_thread::sleep_for(pause.next());
     } catch (const std::exception& failure) {
-      return context_.log(log_level::warning, "the lease could not be ended, so it expires by itself: {}",
-                          failure.what());
+      return environment_.log(log_level::warning, "the lease could not be ended, so it expires by itself: {}",
+                              failure.what());
     }
   }
-  context_.log(log_level::warning, "there is no memory to end the lease, so it expires by itself");
+  environment_.log(log_level::warning, "there is no memory to end the lease, so it expires by itself");
 }
 
 // Called while the exception is being handled. What this function cannot do for lack of memory is left to the
@@ -125,14 +125,15 @@ void lease_keeper::handle_failure() noexcept {
       report(failure);
       if (failure.code() == errc::unreachable && breaks_with_workers_) let_workers_look();
     } catch (const std::exception& another) {
-      context_.log(log_level::error, "keeping the lease: {}", another.what());
+      environment_.log(log_level::error, "keeping the lease: {}", another.what());
     }
   } catch (const std::exception& failure) {
-    context_.log(log_level::error, "keeping the lease: {}", failure.what());
+    environment_.log(log_level::error, "keeping the lease: {}", failure.what());
   } catch (...) {
-    context_.log(log_level::error, "keeping the lease: something that is not a std::exception was thrown");
+    environment_.log(log_level::error,
+                     "keeping the lease: something that is not a std::exception was thrown");
   }
-  pauses_.sleep_until(context_.time.now() + growing->next());
+  pauses_.sleep_until(environment_.time.now() + growing->next());
 }
 
 // An idle worker would not notice that its connection is broken.
@@ -152,18 +153,18 @@ void lease_keeper::report(const error& failure) {
     failed_acquires = queue_.fail_acquires(std::current_exception(), is_permanent);
     if (is_permanent) poll_.fail_all(std::current_exception());
   }
-  const auto left_out = failures_.due(failure.what(), context_.time.now());
+  const auto left_out = failures_.due(failure.what(), environment_.time.now());
   if (!left_out) return;
   // If callers are thrown the failure, the log need not report it as a warning or an error.
   const auto level = failed_acquires > 0 ? log_level::info
                      : is_permanent      ? log_level::error
                                          : log_level::warning;
-  if (*left_out == 0) return context_.log(level, "keeping the lease: {}", failure.what());
-  context_.log(level, "keeping the lease: {} (and {} times before)", failure.what(), *left_out);
+  if (*left_out == 0) return environment_.log(level, "keeping the lease: {}", failure.what());
+  environment_.log(level, "keeping the lease: {} (and {} times before)", failure.what(), *left_out);
 }
 
 void lease_keeper::attempt(duty& one) {
-  const auto now = context_.time.now();
+  const auto now = environment_.time.now();
   if (now < one.next()) return;
   one.not_before = now + one.pause.next();
   try {
@@ -175,7 +176,7 @@ void lease_keeper::attempt(duty& one) {
     }
     return report(failure);
   } catch (const std::bad_alloc&) {
-    return context_.log(log_level::error, "keeping the lease: there is no memory");
+    return environment_.log(log_level::error, "keeping the lease: there is no memory");
   }
   one.pause.reset();
   one.not_before = {};
@@ -184,7 +185,7 @@ void lease_keeper::attempt(duty& one) {
 void lease_keeper::step() {
   if (!queue_.lease()) {
     // Holders of the old lease learn of their loss before a new lease exists, even if the watchdog is late.
-    lease_.expire(context_.time.now());
+    lease_.expire(environment_.time.now());
     make_lease();
   }
   for (auto& one : duties_) attempt(one);
@@ -192,7 +193,7 @@ void lease_keeper::step() {
   if (wait_until(next_event())) on_wakeup(slot_.woken_waiters());
   if (auto danger = slot_.warning(); danger != warned_) {
     warned_ = std::move(danger);
-    if (!warned_.empty()) context_.log(log_level::warning, "{}", warned_);
+    if (!warned_.empty()) environment_.log(log_level::warning, "{}", warned_);
   }
 }
 
@@ -201,7 +202,7 @@ void lease_keeper::step() {
 bool lease_keeper::wait_until(instant event) {
   using interest = session_slot::interest;
   agenda_.set_sleep(true, true);
-  const auto now = context_.time.now();
+  const auto now = environment_.time.now();
   const bool watches = !waiters_.empty() || wants_offices_.load();
   const bool has_any = watches || holds_.size() > 0;
   if (watches) watches_until_ = now + stays_awake;
@@ -216,7 +217,7 @@ bool lease_keeper::wait_until(instant event) {
   }
   agenda_.set_sleep(whose != interest::waiters, whose == interest::nobody);
   const auto left = event - now;
-  const bool heard = left > 0ns && slot_.wait(context_.time.patience(left), whose);
+  const bool heard = left > 0ns && slot_.wait(environment_.time.patience(left), whose);
   agenda_.set_sleep(false, false);
   return heard;
 }
@@ -260,7 +261,7 @@ void lease_keeper::look() {
 
 void lease_keeper::make_lease() {
   const auto created = lease_.create();
-  renew_at_ = created.sent_at + renew_interval(context_.settings);
+  renew_at_ = created.sent_at + renew_interval(environment_.settings);
   audit_.begin(created.made->id(), created.state);
   sweep_.plan_first(created.sent_at);
   // Requests that waited on the lost lease are no longer in any queue. They are taken out of the registry
@@ -272,16 +273,16 @@ void lease_keeper::make_lease() {
 }
 
 void lease_keeper::renew() {
-  const auto sent_at = context_.time.now();
+  const auto sent_at = environment_.time.now();
   // The renewal stays due until it has succeeded.
   if (agenda_.take_renewal()) renew_at_ = sent_at;
   const auto reply = lease_.renew(sent_at);
   if (!reply) return;
-  renew_at_ = sent_at + renew_interval(context_.settings);
-  context_.stored_skew_ms.store(reply->database_state.skew.count());
+  renew_at_ = sent_at + renew_interval(environment_.settings);
+  environment_.stored_skew_ms.store(reply->database_state.skew.count());
   audit_.on_renewal(*reply, sent_at);
-  if (const auto version = reply->database_state.recordings; version != context_.recorded.version()) {
-    slot_.call([&](store::session& session) { update_recorded(context_, session, version); });
+  if (const auto version = reply->database_state.recordings; version != environment_.recorded.version()) {
+    slot_.call([&](store::session& session) { update_recorded(environment_, session, version); });
   }
 }
 

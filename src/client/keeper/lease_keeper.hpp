@@ -19,9 +19,9 @@
 #include "client/base/repeated_failures.hpp"
 #include "client/base/stoppable_sleep.hpp"
 #include "client/connection/session_slot.hpp"
-#include "client/core/completions.hpp"
 #include "client/core/keeper_agenda.hpp"
 #include "client/core/loss_notifier.hpp"
+#include "client/core/request_settler.hpp"
 #include "client/core/submission_queue.hpp"
 #include "client/core/waiter_registry.hpp"
 #include "client/keeper/background_sweep.hpp"
@@ -44,9 +44,9 @@ using model::lease_id;
 
 class lease_keeper {
  public:
-  lease_keeper(context& shared, keeper_agenda& agenda, submission_queue& queue, waiter_registry& waiters,
-               completions& completions, hold_registry& holds, recent_releases& releases,
-               loss_notifier& loss_notifier, connector connect);
+  lease_keeper(client_environment& environment, keeper_agenda& agenda, submission_queue& queue,
+               waiter_registry& waiters, request_settler& settler, hold_registry& holds,
+               recent_releases& releases, loss_notifier& loss_notifier, connector connect);
   lease_keeper(const lease_keeper&) = delete;
   lease_keeper& operator=(const lease_keeper&) = delete;
 
@@ -118,7 +118,7 @@ class lease_keeper {
   void on_wakeup(const std::vector<hold_id>& granted = {});
   instant next_event() const;
 
-  context& context_;
+  client_environment& environment_;
   keeper_agenda& agenda_;
   submission_queue& queue_;
   waiter_registry& waiters_;

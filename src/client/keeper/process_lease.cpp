@@ -9,18 +9,18 @@ namespace rowlock::client_layer {
 
 process_lease::created process_lease::create() {
   const auto id = model::lease_id::random();
-  const auto record = context_.process.lease(id, id, context_.settings.ttl);
+  const auto record = environment_.process.lease(id, id, environment_.settings.ttl);
   auto made = std::make_shared<lease>(record.id, record.ttl, true, record.id);
-  const auto sent_at = context_.time.now();
+  const auto sent_at = environment_.time.now();
   auto state = slot_.call([&](store::session& session) {
     auto now = session.record_database_state();
-    context_.stored_skew_ms.store(now.skew.count());
-    update_recorded(context_, session, now.recordings);
+    environment_.stored_skew_ms.store(now.skew.count());
+    update_recorded(environment_, session, now.recordings);
     session.create_lease(record);
     session.listen(record.id);
     return now;
   });
-  made->confirm(sent_at, context_.margin(record.ttl));
+  made->confirm(sent_at, environment_.margin(record.ttl));
   return {std::move(made), std::move(state), sent_at};
 }
 
@@ -34,10 +34,10 @@ void process_lease::lose(const std::shared_ptr<lease>& lost, loss reason) noexce
   {
     const model::annotated_lock lock{mutex_};
     if (!queue_.drop_lease(*lost)) return;
-    lost_.push_back({lost->id(), lost->end() + context_.margin(lost->ttl())});
+    lost_.push_back({lost->id(), lost->end() + environment_.margin(lost->ttl())});
   }
-  notifier_.tell(holds_.lose(*lost, reason));
-  context_.log(log_level::warning, "lease {} is lost: {}", lost->id(), to_string(reason));
+  notifier_.deliver(holds_.lose(*lost, reason));
+  environment_.log(log_level::warning, "lease {} is lost: {}", lost->id(), to_string(reason));
 }
 
 std::optional<store::renewal_reply> process_lease::renew(instant sent_at) {
@@ -57,15 +57,15 @@ std::optional<store::renewal_reply> process_lease::renew(instant sent_at) {
     return {};
   }
   const auto before = renewed->confirmed_at();
-  if (!renewed->is_valid(context_.time.now()) ||
-      !renewed->confirm(sent_at, context_.margin(renewed->ttl()))) {
+  if (!renewed->is_valid(environment_.time.now()) ||
+      !renewed->confirm(sent_at, environment_.margin(renewed->ttl()))) {
     // The answer came after the deadline, when the holders had learned of their loss: this lease is over,
     // whatever its row says.
     lose(renewed, loss::expired);
     return {};
   }
-  if (sent_at - before > renewed->ttl() / 2) context_.count.late_renewals.fetch_add(1);
-  context_.count.renewals.fetch_add(1);
+  if (sent_at - before > renewed->ttl() / 2) environment_.count.late_renewals.fetch_add(1);
+  environment_.count.renewals.fetch_add(1);
   return reply;
 }
 
@@ -97,7 +97,7 @@ void process_lease::end_lost() {
   std::vector<model::lease_id> ended;
   {
     const model::annotated_lock lock{mutex_};
-    ended = endable(context_.time.now());
+    ended = endable(environment_.time.now());
   }
   slot_.call([&](store::lock_verbs& session) { session.end(ended); });
   const model::annotated_lock lock{mutex_};
@@ -109,7 +109,7 @@ void process_lease::end_all() {
   std::vector<model::lease_id> ended;
   {
     const model::annotated_lock lock{mutex_};
-    ended = endable(context_.time.now());
+    ended = endable(environment_.time.now());
     last = queue_.lease_in_use();
     if (last) {
       ended.push_back(last->id());
@@ -118,12 +118,12 @@ void process_lease::end_all() {
   }
   if (last) {
     last->end();
-    notifier_.tell(holds_.lose(*last, loss::closed));
+    notifier_.deliver(holds_.lose(*last, loss::closed));
   }
   if (ended.empty()) return;
   slot_.call([&](store::lock_verbs& session) { session.end(ended); });
-  if (context_.recorded.has_written())
-    slot_.call([&](store::session& session) { prune_written(context_, session); });
+  if (environment_.recorded.has_written())
+    slot_.call([&](store::session& session) { prune_written(environment_, session); });
 }
 
 }  // namespace rowlock::client_layer

@@ -2,7 +2,7 @@
 // is another lease.
 #pragma once
 
-#include "client/base/context.hpp"
+#include "client/base/client_environment.hpp"
 #include "client/connection/session_slot.hpp"
 #include "client/core/hold_registry.hpp"
 #include "client/core/loss_notifier.hpp"
@@ -18,9 +18,9 @@ namespace rowlock::client_layer {
 // Thread-safe. Statements are sent by the keeper's thread alone.
 class process_lease {
  public:
-  process_lease(context& shared, submission_queue& queue, hold_registry& holds, loss_notifier& notifier,
-                session_slot& slot)
-      : context_(shared), queue_(queue), holds_(holds), notifier_(notifier), slot_(slot) {}
+  process_lease(client_environment& environment, submission_queue& queue, hold_registry& holds,
+                loss_notifier& notifier, session_slot& slot)
+      : environment_(environment), queue_(queue), holds_(holds), notifier_(notifier), slot_(slot) {}
 
   // A new lease, and the state of the database in which it was made.
   struct created {
@@ -55,7 +55,7 @@ class process_lease {
   void lose(const std::shared_ptr<lease>& lost, loss reason) noexcept;
   std::vector<model::lease_id> endable(instant now) const ROWLOCK_REQUIRES(mutex_);
 
-  context& context_;
+  client_environment& environment_;
   submission_queue& queue_;
   hold_registry& holds_;
   loss_notifier& notifier_;

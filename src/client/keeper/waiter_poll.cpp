@@ -16,13 +16,13 @@ constexpr int refusals_at_most = 3;
 
 }  // namespace
 
-waiter_poll::waiter_poll(context& shared, submission_queue& queue, waiter_registry& waiters,
-                         completions& completions, hold_registry& holds, keeper_agenda& agenda,
+waiter_poll::waiter_poll(client_environment& environment, submission_queue& queue, waiter_registry& waiters,
+                         request_settler& settler, hold_registry& holds, keeper_agenda& agenda,
                          session_slot& slot)
-    : context_(shared),
+    : environment_(environment),
       queue_(queue),
       waiters_(waiters),
-      completions_(completions),
+      settler_(settler),
       holds_(holds),
       agenda_(agenda),
       slot_(slot) {}
@@ -35,7 +35,7 @@ instant waiter_poll::next() const {
 // A look that is planned for later stays planned. Otherwise each waiter that comes and goes would wake this
 // thread to plan it again.
 void waiter_poll::look() {
-  const auto now = context_.time.now();
+  const auto now = environment_.time.now();
   if (asked_ == to_ask_.size()) {
     const bool is_due = agenda_.next_look() <= now;
     if (!is_due && !barriers_.empty()) return ask_barrier(now);
@@ -45,7 +45,7 @@ void waiter_poll::look() {
     asked_ = 0;
     sent_.clear();
     if (to_ask_.empty()) return barriers_.clear();
-    agenda_.plan_look(now + context_.settings.poll_interval);
+    agenda_.plan_look(now + environment_.settings.poll_interval);
     if (poll_at_ != instant::max()) poll_at_ = now + poll_pause_.next();  // this look does more than a poll
   }
   const auto part = std::span{to_ask_}.subspan(asked_, std::min(chunk, to_ask_.size() - asked_));
@@ -57,13 +57,13 @@ void waiter_poll::look() {
 void waiter_poll::look_at_named() {
   const auto waiters = agenda_.named(chunk);
   sent_.clear();
-  look_at(waiters_.queries(waiters), context_.time.now());
+  look_at(waiters_.queries(waiters), environment_.time.now());
   agenda_.drop_named(waiters.size());
 }
 
 void waiter_poll::look_at(std::span<const store::hold_query> waiters, instant now) {
   if (waiters.empty()) return;
-  const auto checks = holds_.checks();
+  const auto check_count = holds_.check_count();
   const auto replies = slot_.call([&](store::lock_verbs& session) {
     auto found = session.find(waiters);
     const auto granted =
@@ -78,7 +78,7 @@ void waiter_poll::look_at(std::span<const store::hold_query> waiters, instant no
     switch (status.state) {
       case store::hold_status::where::held:
         if (auto operation = waiters_.take(hold)) {
-          completions_.deliver(std::move(operation), status.token, status.has_queue, checks);
+          settler_.deliver(std::move(operation), status.token, status.has_queue, check_count);
         }
         break;
       case store::hold_status::where::absent:
@@ -101,8 +101,9 @@ void waiter_poll::look_at(std::span<const store::hold_query> waiters, instant no
 void waiter_poll::wait_or_ask(const std::string& name, model::hold_id hold,
                               std::chrono::microseconds takeover_in, instant now) {
   if (takeover_in > 0us) return waiters_.set_takeover(hold, now + takeover_in);
-  if (!sent_.insert(name).second) return waiters_.set_takeover(hold, now + context_.settings.poll_interval);
-  if (auto operation = waiters_.take_to_ask(hold, now)) queue_.submit_again(std::move(operation));
+  if (!sent_.insert(name).second)
+    return waiters_.set_takeover(hold, now + environment_.settings.poll_interval);
+  if (auto operation = waiters_.take_if_due(hold, now)) queue_.submit_again(std::move(operation));
 }
 
 // How long until a death may change what a waiter waits for. At a latch no death does; at a barrier, the
@@ -111,7 +112,7 @@ std::optional<std::chrono::microseconds> waiter_poll::due_in(const store::hold_s
   // An unfair lock may be free, or have room, although nobody has looked for its waiters.
   if (!status.fair && status.in_use < status.capacity) return 0us;
   if (!is_rendezvous(status.kind))
-    return store::takeover_after(status.takeover_in.value_or(0us), context_.skew());
+    return store::takeover_after(status.takeover_in.value_or(0us), environment_.skew());
   if (status.kind == model::lock_kind::latch) return 1h;
   return {};
 }
@@ -122,7 +123,7 @@ void waiter_poll::ask_barrier(instant now) {
   for (const auto& member :
        slot_.call([&of = name](store::admin_verbs& session) { return session.queue(of); })) {
     // expires_in is in whole milliseconds, rounded down.
-    const auto ends_in = member.alive ? member.expires_in + context_.skew() + 1ms : 0ms;
+    const auto ends_in = member.alive ? member.expires_in + environment_.skew() + 1ms : 0ms;
     due = std::min<std::chrono::microseconds>(due, ends_in);
   }
   sent_.erase(name);
@@ -139,13 +140,13 @@ instant waiter_poll::next_poll() {
   agenda_.set_silent(false);
   if (poll_at_ == instant::max()) {
     poll_pause_.reset();
-    poll_at_ = context_.time.now() + poll_pause_.next();
+    poll_at_ = environment_.time.now() + poll_pause_.next();
   }
   return poll_at_;
 }
 
 store::wakeup_poll waiter_poll::poll_wakeups() {
-  poll_at_ = context_.time.now() + poll_pause_.next();
+  poll_at_ = environment_.time.now() + poll_pause_.next();
   const auto told = slot_.call([](store::wakeup_verbs& session) { return session.poll_wakeups(); });
   if (told == store::wakeup_poll::some) poll_pause_.reset();
   return told;

@@ -2,10 +2,10 @@
 // at least every poll interval; some when a wake-up names them.
 #pragma once
 
-#include "client/base/context.hpp"
+#include "client/base/client_environment.hpp"
 #include "client/connection/session_slot.hpp"
-#include "client/core/completions.hpp"
 #include "client/core/keeper_agenda.hpp"
+#include "client/core/request_settler.hpp"
 #include "client/core/submission_queue.hpp"
 #include "client/core/waiter_registry.hpp"
 
@@ -24,8 +24,8 @@ namespace rowlock::client_layer {
 // Used by the lease keeper's thread.
 class waiter_poll {
  public:
-  waiter_poll(context& shared, submission_queue& queue, waiter_registry& waiters, completions& completions,
-              hold_registry& holds, keeper_agenda& agenda, session_slot& slot);
+  waiter_poll(client_environment& environment, submission_queue& queue, waiter_registry& waiters,
+              request_settler& settler, hold_registry& holds, keeper_agenda& agenda, session_slot& slot);
 
   instant next() const;  // when the next step of a look is due
   // Plans the next look and begins it, unless one is under way; then takes a step of it.
@@ -62,10 +62,10 @@ class waiter_poll {
   void wait_or_ask(const std::string& name, model::hold_id hold, std::chrono::microseconds takeover_in,
                    instant now);
 
-  context& context_;
+  client_environment& environment_;
   submission_queue& queue_;
   waiter_registry& waiters_;
-  completions& completions_;
+  request_settler& settler_;
   hold_registry& holds_;
   keeper_agenda& agenda_;
   session_slot& slot_;

@@ -45,9 +45,9 @@ void watchdog::run() noexcept {
   while (!stopped_) {
     check_again_ = false;
     lock.unlock();
-    const auto next = check(context_.time.now());
+    const auto next = check(environment_.time.now());
     lock.lock();
-    if (!stopped_ && !check_again_) context_.time.wait_until(lock, changed_, next);
+    if (!stopped_ && !check_again_) environment_.time.wait_until(lock, changed_, next);
   }
 }
 

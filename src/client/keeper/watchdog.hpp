@@ -16,9 +16,9 @@ namespace rowlock::client_layer {
 
 class watchdog {
  public:
-  watchdog(context& shared, lease_keeper& keeper, hold_registry& holds, loss_notifier& loss_notifier,
-           async_waiters& async, std::vector<session_slot*> slots)
-      : context_(shared),
+  watchdog(client_environment& environment, lease_keeper& keeper, hold_registry& holds,
+           loss_notifier& loss_notifier, async_waiters& async, std::vector<session_slot*> slots)
+      : environment_(environment),
         keeper_(keeper),
         holds_(holds),
         loss_notifier_(loss_notifier),
@@ -35,7 +35,7 @@ class watchdog {
  private:
   instant check(instant now) noexcept;
 
-  context& context_;
+  client_environment& environment_;
   lease_keeper& keeper_;
   hold_registry& holds_;
   loss_notifier& loss_notifier_;

@@ -7,7 +7,7 @@
 namespace rowlock::client_layer {
 
 deadlock_search::look_ptr deadlock_search::begin() {
-  return std::make_shared<look>(latest_ ? latest_->number + 1 : 1, context_.time.now());
+  return std::make_shared<look>(latest_ ? latest_->number + 1 : 1, environment_.time.now());
 }
 
 void deadlock_search::submit_step(const look_ptr& made) {
@@ -83,7 +83,7 @@ wait_cycle deadlock_search::circle_of(std::uint64_t owner, std::uint64_t& after,
                                      changed_.notify_all();
                                    }};
   model::annotated_lock lock{mutex_};
-  const auto fresh = context_.time.now() - context_.settings.poll_interval;
+  const auto fresh = environment_.time.now() - environment_.settings.poll_interval;
   const bool serves = latest_ && latest_->number > after && latest_->begun_at > fresh;
   if (!serves) {
     const auto made = latest_ = begin();
@@ -97,7 +97,7 @@ wait_cycle deadlock_search::circle_of(std::uint64_t owner, std::uint64_t& after,
     lock.lock();
   }
   const auto mine = latest_;
-  const auto latest = context_.time.now() + context_.longest_call();
+  const auto latest = environment_.time.now() + environment_.longest_call();
   const auto end = until ? std::min(*until, latest) : latest;
   while (of(*mine).now != state::done) {
     if (of(*mine).now == state::read && !of(*mine).failure) {
@@ -105,8 +105,8 @@ wait_cycle deadlock_search::circle_of(std::uint64_t owner, std::uint64_t& after,
       continue;
     }
     if (of(*mine).failure) break;
-    if (stop.stop_requested() || context_.time.now() >= end) return {};
-    context_.time.wait_until(lock, changed_, end);
+    if (stop.stop_requested() || environment_.time.now() >= end) return {};
+    environment_.time.wait_until(lock, changed_, end);
   }
   after = mine->number;
   if (of(*mine).failure && !of(*mine).failure->transient()) throw copy_of(*of(*mine).failure);
@@ -127,9 +127,9 @@ std::optional<Result> deadlock_search::wait(promised<Result>& answer, std::uint6
   int looks = 0;
   std::uint64_t read = 0;
   for (;;) {
-    const auto look_at = context_.time.now() + context_.settings.poll_interval;
+    const auto look_at = environment_.time.now() + environment_.settings.poll_interval;
     if (until && look_at >= *until) return {};
-    if (auto given = answer.wait_a_while(context_.time, look_at, stop)) return given;
+    if (auto given = answer.wait_a_while(environment_.time, look_at, stop)) return given;
     if (stop.stop_requested()) return {};
     auto cycle = circle_of(owner, read, until, stop);
     if (cycle.empty() || !is_same_cycle(cycle, seen)) {

@@ -20,7 +20,8 @@ namespace rowlock::client_layer {
 // Thread-safe.
 class deadlock_search {
  public:
-  deadlock_search(context& shared, submission_queue& queue) : context_(shared), queue_(queue) {}
+  deadlock_search(client_environment& environment, submission_queue& queue)
+      : environment_(environment), queue_(queue) {}
 
   // Returns the circle that the owner (hold_id::owner) is part of, as seen by a look whose number is above
   // `after`, and sets `after` to that number. Returns an empty circle if the owner is in none, the database
@@ -73,7 +74,7 @@ class deadlock_search {
   // worker.
   void search(look& found) ROWLOCK_REQUIRES(mutex_);
 
-  context& context_;
+  client_environment& environment_;
   submission_queue& queue_;
   model::annotated_mutex mutex_;
   std::condition_variable changed_;

@@ -38,11 +38,11 @@ void make_unique(std::vector<Entry>& entries) {
 
 }  // namespace
 
-edit_round::edit_round(worker_context& client, std::size_t count)
+edit_round::edit_round(worker_services& client, std::size_t count)
     : client_(client),
-      checks_(client.complete.checks()),
+      check_count_(client.complete.check_count()),
       wakeups_(client.agenda.wakeups()),
-      sent_at_(client.shared.time.now()),
+      sent_at_(client.environment.time.now()),
       replies_(count) {
   requests_.reserve(count);
   items_.reserve(count);
@@ -92,11 +92,11 @@ std::size_t edit_round::end_of_name(std::size_t first) const {
 store::lock_change edit_round::decide_in_order(std::size_t first, const store::lock_view& view) {
   const auto last = end_of_name(first);
   if (view.unread_takeover_in && *view.unread_takeover_in <= 0us) {
-    for (auto i = first; i < last; ++i) replies_[i].made.outcome.result = what::again;
+    for (auto i = first; i < last; ++i) replies_[i].made.outcome.result = what::decide_again;
     return {};
   }
   if (last == first + 1) return decided(first, decide_(first, view, false), view);
-  sequential_edit lock{view, client_.shared.settings.ttl};
+  sequential_edit lock{view, client_.environment.settings.ttl};
   for (const bool waits : {true, false}) {
     for (auto i = first; i < last; ++i) {
       if ((items_[i].may_be_queued && view.row.hold != items_[i].about) != waits) continue;
@@ -108,7 +108,7 @@ store::lock_change edit_round::decide_in_order(std::size_t first, const store::l
 
 const store::lock_change& edit_round::decided(std::size_t i, decision made, const store::lock_view& view) {
   auto& change = (replies_[i].made = std::move(made)).change;
-  record(client_.shared, items_[i].name, view, change, items_[i].why);
+  record(client_.environment, items_[i].name, view, change, items_[i].why);
   return change;
 }
 
@@ -154,7 +154,8 @@ void edit_round::notify(const std::string& name, const decision& made) {
   const auto mine = client_.queue.lease();
   for (const auto& next : made.outcome.next) {
     if (mine && next.client == mine->id()) {
-      client_.complete.granted_to_waiter(next.waiter.hold, next.token, made.change.row->has_queue, checks_);
+      client_.complete.granted_to_waiter(next.waiter.hold, next.token, made.change.row->has_queue,
+                                         check_count_);
     } else {
       wake_.push_back({next.client, next.waiter.hold});
     }
@@ -162,7 +163,7 @@ void edit_round::notify(const std::string& name, const decision& made) {
   for (const auto& whom : made.outcome.wake) {
     if (mine && whom == mine->id()) {
       client_.agenda.count_wakeup();
-      client_.agenda.look_at(client_.shared.time.now());
+      client_.agenda.look_at(client_.environment.time.now());
     } else {
       wake_.push_back({whom});
     }
@@ -171,11 +172,11 @@ void edit_round::notify(const std::string& name, const decision& made) {
   if (is_of_an_office(made)) wake_.push_back({office_watchers()});
   if (made.outcome.more) client_.queue.submit(sweep_of(name));
   kill_.insert(kill_.end(), made.outcome.leases.begin(), made.outcome.leases.end());
-  refresh_ = refresh_ || made.outcome.result == what::foreign;
+  refresh_ = refresh_ || made.outcome.result == what::unrecorded_server;
 }
 
 void edit_round::send_rest(const session_call& call) {
-  const auto& shared = client_.shared;
+  const auto& environment = client_.environment;
   make_unique(wake_);
   make_unique(kill_);
   // Wake-ups come first, because somebody waits for them. They are hints, and the poll makes up for a lost
@@ -184,23 +185,23 @@ void edit_round::send_rest(const session_call& call) {
     if (!wake_.empty()) call([&](store::session& session) { session.send_wakeups(wake_); });
   } catch (const error& failure) {
     if (failure.code() == errc::unreachable) throw;
-    shared.log(log_level::warning, "cannot send wake-ups, so other processes will poll instead: {}",
-               failure.what());
+    environment.log(log_level::warning, "cannot send wake-ups, so other processes will poll instead: {}",
+                    failure.what());
   }
   // Before any kill, because a kill judges leases by this server's clock: recording the server lengthens them
   // for that clock (I5).
   if (refresh_) {
     call([&](store::session& session) {
       const auto recorded = session.record_database_state();
-      shared.log(log_level::warning, "the database is on another server than before: the epoch is now {}",
-                 recorded.epoch);
+      environment.log(log_level::warning,
+                      "the database is on another server than before: the epoch is now {}", recorded.epoch);
     });
   }
   if (!kill_.empty()) {
     call([&](store::session& session) {
-      const auto killed = session.kill(kill_, shared.skew());
+      const auto killed = session.kill(kill_, environment.skew());
       if (!killed.empty())
-        shared.log(log_level::info, "killed {} expired lease(s) of other clients", killed.size());
+        environment.log(log_level::info, "killed {} expired lease(s) of other clients", killed.size());
     });
   }
   if (!create_.empty()) call([&](store::session& session) { session.create(create_); });

@@ -4,7 +4,7 @@
 
 #include "client/core/history_lines.hpp"
 #include "client/decision/decisions.hpp"
-#include "client/worker/worker_context.hpp"
+#include "client/worker/worker_services.hpp"
 
 #include <cstddef>
 #include <cstdint>
@@ -75,7 +75,7 @@ class edit_round {
   using together = std::function<std::vector<decision>(std::span<const store::edit_result> results,
                                                        std::span<const store::lock_view> views)>;
 
-  edit_round(worker_context& client, std::size_t count);
+  edit_round(worker_services& client, std::size_t count);
   edit_round(const edit_round&) = delete;
   edit_round& operator=(const edit_round&) = delete;
 
@@ -83,8 +83,8 @@ class edit_round {
   void add(const edit_item& item);
 
   // These three were read when the round was made, before its statement is sent.
-  std::uint64_t checks() const { return checks_; }    // see hold_registry::add
-  std::uint64_t wakeups() const { return wakeups_; }  // those that the client had received
+  std::uint64_t check_count() const { return check_count_; }  // see hold_registry::add
+  std::uint64_t wakeups() const { return wakeups_; }          // those that the client had received
   instant sent_at() const { return sent_at_; }
 
   // Sends the edit, and decides about each item for itself. Items of one name are decided in their order,
@@ -117,8 +117,8 @@ class edit_round {
   void notify(const std::string& name, const decision& made);
   void send_rest(const session_call& call);
 
-  worker_context& client_;
-  const std::uint64_t checks_;
+  worker_services& client_;
+  const std::uint64_t check_count_;
   const std::uint64_t wakeups_;
   const instant sent_at_;
   std::vector<store::edit_request> requests_;  // one for each name

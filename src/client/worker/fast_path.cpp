@@ -2,7 +2,7 @@
 
 #include "client/base/change_signal.hpp"
 #include "client/core/reconciliation.hpp"
-#include "client/worker/worker_context.hpp"
+#include "client/worker/worker_services.hpp"
 
 #include <algorithm>
 #include <unordered_map>
@@ -38,7 +38,7 @@ void drop_answered(std::vector<Operation>& operations, Answer answer) {
 
 void fast_path::release(batch& work) {
   auto& operations = work.releases;
-  bool news = false;
+  bool leader_changed = false;
   for (const auto how : {store::durability::asynchronous, store::durability::durable}) {
     std::vector<store::release_item> requests;
     for (const auto& operation : operations) {
@@ -53,11 +53,11 @@ void fast_path::release(batch& work) {
       if (!std::binary_search(released.begin(), released.end(), operation->hold)) return false;
       client_.complete.released(operation, release_result::released);
       if (!operation->fair) schedule_sweep(operation->name);
-      news = news || operation->kind == model::lock_kind::election;
+      leader_changed = leader_changed || operation->kind == model::lock_kind::election;
       return true;
     });
   }
-  if (news) wake_office_watchers();
+  if (leader_changed) wake_office_watchers();
 }
 
 // Takes one round trip instead of an edit's two, if the first waiter is alive. A rival that enters the queue
@@ -67,20 +67,20 @@ void fast_path::hand_over(std::vector<release_ptr>& operations) {
   const auto& operation = operations.front();
   if (!std::exchange(operation->try_hand_over, false) || is_recorded(operation->name)) return;
   const store::release_item request{operation->name, operation->lease->id(), operation->hold};
-  const std::chrono::microseconds skew = context_.skew();
+  const std::chrono::microseconds skew = environment_.skew();
   for (int round = 0; round < hand_overs_at_once; ++round) {
-    const auto checks = client_.complete.checks();
+    const auto check_count = client_.complete.check_count();
     const auto reply =
         slot_.call([&](store::lock_verbs& session) { return session.hand_over(request, skew); });
     if (!reply) continue;
     if (const auto mine = client_.queue.lease(); mine && reply->client == mine->id()) {
-      client_.complete.granted_to_waiter(reply->granted, reply->token, reply->has_queue, checks);
+      client_.complete.granted_to_waiter(reply->granted, reply->token, reply->has_queue, check_count);
     }
     operation->how = store::durability::durable;  // like the grant in the same commit
     client_.complete.released(operation, release_result::released);
-    const bool news = operation->kind == model::lock_kind::election;
+    const bool leader_changed = operation->kind == model::lock_kind::election;
     operations.clear();
-    if (news) wake_office_watchers();
+    if (leader_changed) wake_office_watchers();
     return;
   }
 }
@@ -92,7 +92,8 @@ bool fast_path::prepare(const acquire_ptr& operation, const std::shared_ptr<clie
   // A statement of a broken connection may still run. Until it has ended, the request is neither repeated nor
   // withdrawn. If the request's lease is over, this need not wait: what the statement obtains on that lease
   // does not last, and a move finds the hold gone or withdrawn.
-  const bool may_run = operation->progress.is_in_doubt() && operation->lease->is_valid(context_.time.now());
+  const bool may_run =
+      operation->progress.is_in_doubt() && operation->lease->is_valid(environment_.time.now());
   if (may_run && !slot_.end_ghosts()) {
     client_.queue.delay(operation, operation->retry.row.next());
     return false;
@@ -100,11 +101,12 @@ bool fast_path::prepare(const acquire_ptr& operation, const std::shared_ptr<clie
   if (operation->answer.is_complete()) {
     if (!operation->lease) return false;
     // A ghost whose end was not seen may still obtain the lock until the server's timeouts have passed.
-    if (operation->progress.is_in_doubt()) client_.reconcile.request(3 * context_.settings.statement_timeout);
+    if (operation->progress.is_in_doubt())
+      client_.reconcile.request(3 * environment_.settings.statement_timeout);
     client_.queue.withdraw(*operation);
     return false;
   }
-  if (!lease || !lease->is_valid(context_.time.now())) {
+  if (!lease || !lease->is_valid(environment_.time.now())) {
     client_.queue.delay(operation, 1ms);
     return false;
   }
@@ -139,7 +141,7 @@ bool fast_path::queues(const model::lock_definition& definition) const {
 void fast_path::acquire(batch& work) {
   auto& operations = work.acquires;
   std::vector<store::acquire_item> requests;
-  const auto checks = client_.complete.checks();
+  const auto check_count = client_.complete.check_count();
   for (const auto& operation : operations) {
     const auto& definition = operation->definition;
     if (operation->progress.must_edit() || work.joined.contains(definition.name)) continue;
@@ -151,11 +153,11 @@ void fast_path::acquire(batch& work) {
     if (!operation->progress.may_try_fast()) continue;
     requests.push_back(request_of(*operation));
     operation->progress.fast_sent();
-    operation->checks = checks;
+    operation->check_count = check_count;
   }
   if (requests.empty()) return;
   auto grants = slot_.call([&](store::lock_verbs& session) { return session.acquire(requests); });
-  bool news = false;
+  bool leader_changed = false;
   std::sort(grants.begin(), grants.end(), [](const auto& a, const auto& b) { return a.hold < b.hold; });
   drop_answered(operations, [&](const acquire_ptr& operation) {
     if (!operation->answered()) return false;
@@ -164,10 +166,10 @@ void fast_path::acquire(batch& work) {
                          [](const auto& grant, const auto& hold) { return grant.hold < hold; });
     if (found == grants.end() || found->hold != operation->hold) return false;
     client_.complete.granted(operation, found->token);
-    news = news || operation->definition.kind == model::lock_kind::election;
+    leader_changed = leader_changed || operation->definition.kind == model::lock_kind::election;
     return true;
   });
-  if (news) wake_office_watchers();
+  if (leader_changed) wake_office_watchers();
 }
 
 // If the process ends before the sweep, a waiter's poll finds the lock free.
@@ -190,7 +192,7 @@ void fast_path::enqueue(std::vector<acquire_ptr>& operations, bool contended_onl
   if (is_recorded(definition.name)) return;
   if (contended_only && (!operation->progress.may_try_fast() || !queues(definition))) return;
   const auto request = request_of(*operation);
-  const std::chrono::microseconds skew = context_.skew();
+  const std::chrono::microseconds skew = environment_.skew();
   const auto wakeups = client_.agenda.wakeups();
   operation->progress.sent();
   const auto takeover_in =
@@ -206,7 +208,7 @@ void fast_path::enqueue(std::vector<acquire_ptr>& operations, bool contended_onl
 // lock.
 void fast_path::look_first(std::vector<acquire_ptr>& operations) {
   std::vector<store::hold_query> queries;
-  const auto now = context_.time.now();
+  const auto now = environment_.time.now();
   const auto looks = [now](const acquire_operation& operation) {
     const bool locked_out = operation.retry.is_locked_out(now) && !operation.progress.is_in_doubt() &&
                             !operation.progress.was_queued();
@@ -228,8 +230,8 @@ void fast_path::look_first(std::vector<acquire_ptr>& operations) {
     if (!is_same_lock(operation->definition, definition_of(operation->definition.name, stored))) return false;
     const bool shared = operation->mode == model::lock_mode::shared;
     const bool has_room = shared && stored.in_use + operation->weight <= stored.capacity;
-    const bool is_busy =
-        stored.takeover_in && store::takeover_after(*stored.takeover_in, context_.skew()) > 0us && !has_room;
+    const bool is_busy = stored.takeover_in &&
+                         store::takeover_after(*stored.takeover_in, environment_.skew()) > 0us && !has_room;
     if (!operation->wait) {
       if (is_busy) client_.complete.busy(operation);
       return is_busy;

@@ -4,7 +4,7 @@
 
 #include "client/connection/session_slot.hpp"
 #include "client/core/submission_queue.hpp"
-#include "client/worker/worker_context.hpp"
+#include "client/worker/worker_services.hpp"
 
 #include <memory>
 #include <string>
@@ -16,8 +16,8 @@ namespace rowlock::client_layer {
 // store throws; requests that the failed statement may have granted are then under way (acquire_progress).
 class fast_path {
  public:
-  fast_path(worker_context& client, session_slot& slot)
-      : client_(client), context_(client.shared), slot_(slot) {}
+  fast_path(worker_services& client, session_slot& slot)
+      : client_(client), environment_(client.environment), slot_(slot) {}
 
   void release(batch& work);
   // Releases a hold by a hand-over, if the release is alone in its batch.
@@ -31,14 +31,14 @@ class fast_path {
   bool prepare(const acquire_ptr& operation, const std::shared_ptr<client_layer::lease>& lease);
   bool queues(const model::lock_definition& definition) const;
   // Recorded names take the slow path, because only an edit writes the history.
-  bool is_recorded(const std::string& name) const { return context_.recorded.contains(name); }
+  bool is_recorded(const std::string& name) const { return environment_.recorded.contains(name); }
   void acquire(batch& work);
   void enqueue(std::vector<acquire_ptr>& operations, bool contended_only);
   void schedule_sweep(const std::string& name);
   void wake_office_watchers();  // the leader may have changed
 
-  worker_context& client_;
-  context& context_;
+  worker_services& client_;
+  client_environment& environment_;
   session_slot& slot_;
 };
 

@@ -24,7 +24,7 @@ bool hold_releaser::is_connected() const {
 }
 
 release_result hold_releaser::await(const release_answer& answer, instant until) {
-  if (const auto result = answer->wait(context_.time, std::min(until, end_of_outage()))) {
+  if (const auto result = answer->wait(environment_.time, std::min(until, end_of_outage()))) {
     outage_ends_.store(instant::max());
     return *result;
   }
@@ -36,7 +36,7 @@ instant hold_releaser::end_of_outage() {
   if (is_connected()) {
     outage_ends_.store(instant::max());
   } else if (outage_ends_.load() == instant::max()) {
-    outage_ends_.store(later(context_.time.now(), context_.settings.close_timeout));
+    outage_ends_.store(later(environment_.time.now(), environment_.settings.close_timeout));
   }
   return outage_ends_.load();
 }
@@ -44,7 +44,7 @@ instant hold_releaser::end_of_outage() {
 // Whether the hold's release may be decided from the lock's row alone.
 bool hold_releaser::can_be_fast(const hold_state& hold) const {
   const bool known = hold.mode() == model::lock_mode::exclusive || model::is_shareable(hold.kind());
-  return known && hold.lease()->is_renewed() && hold.keep_until() <= context_.time.now();
+  return known && hold.lease()->is_renewed() && hold.keep_until() <= environment_.time.now();
 }
 
 release_ptr hold_releaser::release_of(hold_state& hold) const noexcept {
@@ -72,7 +72,7 @@ release_ptr hold_releaser::operation_of(hold_state& hold) noexcept {
 }
 
 release_result hold_releaser::release(hold_state& hold) {
-  const auto until = context_.time.now() + context_.settings.close_timeout;
+  const auto until = environment_.time.now() + environment_.settings.close_timeout;
   auto operation = operation_of(hold);
   if (!operation) return over(hold);
   const auto answer = operation->answer;
@@ -83,7 +83,7 @@ release_result hold_releaser::release(hold_state& hold) {
 
 void hold_releaser::release(std::span<const hold_ptr> holds, std::span<release_answer> room,
                             std::span<release_result> results) {
-  const auto until = context_.time.now() + context_.settings.close_timeout;
+  const auto until = environment_.time.now() + environment_.settings.close_timeout;
   release_list sent;
   for (std::size_t i = 0; i < holds.size(); ++i) {
     auto operation = operation_of(*holds[i]);

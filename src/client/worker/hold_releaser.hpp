@@ -1,7 +1,7 @@
 // Releases holds: from the caller's thread where a worker is idle, otherwise through the queue.
 #pragma once
 
-#include "client/base/context.hpp"
+#include "client/base/client_environment.hpp"
 #include "client/core/hold_registry.hpp"
 #include "client/core/submission_queue.hpp"
 #include "client/worker/statement_worker.hpp"
@@ -18,9 +18,9 @@ using worker_list = std::vector<std::unique_ptr<statement_worker>>;
 // Thread-safe.
 class hold_releaser {
  public:
-  hold_releaser(context& shared, submission_queue& queue, hold_registry& holds, const worker_list& workers,
-                const session_slot& fallback)
-      : context_(shared), queue_(queue), holds_(holds), workers_(workers), fallback_(fallback) {}
+  hold_releaser(client_environment& environment, submission_queue& queue, hold_registry& holds,
+                const worker_list& workers, const session_slot& fallback)
+      : environment_(environment), queue_(queue), holds_(holds), workers_(workers), fallback_(fallback) {}
 
   // Both release() functions wait at most options::close_timeout. No release needs memory.
   release_result release(hold_state& hold);
@@ -49,7 +49,7 @@ class hold_releaser {
   release_ptr operation_of(hold_state& hold) noexcept;  // null: the hold was over before
   release_answer send(release_ptr operation) noexcept;
 
-  context& context_;
+  client_environment& environment_;
   submission_queue& queue_;
   hold_registry& holds_;
   const worker_list& workers_;

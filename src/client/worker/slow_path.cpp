@@ -2,7 +2,7 @@
 
 #include "client/core/reconciliation.hpp"
 #include "client/worker/edit_round.hpp"
-#include "client/worker/worker_context.hpp"
+#include "client/worker/worker_services.hpp"
 
 #include <algorithm>
 #include <utility>
@@ -60,11 +60,11 @@ void slow_path::decide_all() {
 // A lease for one hold of this client. Notices about it go to the client's own lease.
 store::lease_record slow_path::explicit_lease(lease_id id, std::chrono::milliseconds ttl) const {
   const auto own = client_.queue.lease();
-  return context_.process.lease(id, own ? own->id() : id, ttl);
+  return environment_.process.lease(id, own ? own->id() : id, ttl);
 }
 
 decision slow_path::decide(const request& item, const store::lock_view& view, bool is_joined) const {
-  const std::chrono::microseconds skew = context_.skew();
+  const std::chrono::microseconds skew = environment_.skew();
   if (item.moving_to_record) return decide_move(view, item.acquire->hold, *item.moving_to_record);
   if (item.acquire) {
     const auto& operation = *item.acquire;
@@ -86,7 +86,7 @@ decision slow_path::decide(const request& item, const store::lock_view& view, bo
   ends.may_be_queued = is_joined && operation.may_be_queued();
   if (operation.only_on_lease) ends.on = operation.lease->id();
   if (operation.lease && !operation.lease->is_renewed()) ends.ended = operation.lease->id();
-  if (const auto rest = operation.keep_until - context_.time.now(); rest > 0ns) {
+  if (const auto rest = operation.keep_until - environment_.time.now(); rest > 0ns) {
     ends.rest = explicit_lease(lease_id::belonging_to(operation.hold),
                                std::chrono::ceil<std::chrono::milliseconds>(rest));
   }
@@ -100,7 +100,7 @@ decision slow_path::decide(const request& item, const store::lock_view& view, bo
 // requests is granted if there is room by in_use. Otherwise the view says whether the holder of a permit in
 // its way may be dead, and then the request is decided again with all permits.
 bool slow_path::trusts_in_use(const request& item) const {
-  if (item.reads_all || context_.recorded.contains(item.name())) return false;
+  if (item.reads_all || environment_.recorded.contains(item.name())) return false;
   if (item.acquire) return item.moving_to_record || item.acquire->joins();
   return item.release->purpose == release_operation::aim::release && model::is_shareable(item.release->kind);
 }
@@ -134,7 +134,7 @@ void slow_path::decide_round(int round) {
     item.wakeups = edit.wakeups();
     if (item.acquire) {
       item.acquire->progress.sent();
-      item.acquire->checks = edit.checks();
+      item.acquire->check_count = edit.check_count();
     }
     edit.add(asked(item));
   }
@@ -190,13 +190,13 @@ bool slow_path::finish_acquire(request& item) {
     case what::granted:
       operation->progress.granted(item.made.change.row && item.made.change.row->has_queue);
       operation->weight = made.weight;
-      if (operation->ttl && operation->lease->is_valid(context_.time.now())) {
+      if (operation->ttl && operation->lease->is_valid(environment_.time.now())) {
         const auto id = lease_id::random();
         auto record = explicit_lease(id, *operation->ttl);
         operation->moving_to = std::make_shared<lease>(id, *operation->ttl, false, record.client);
         item.moving_to_record = std::move(record);
         // Confirmed for a withdrawal, which is retried for as long as this lease lives.
-        operation->moving_to->confirm(context_.time.now(), 0ns);
+        operation->moving_to->confirm(environment_.time.now(), 0ns);
         operation->progress.needs_edit();
         return true;
       }
@@ -211,8 +211,8 @@ bool slow_path::finish_acquire(request& item) {
       operation->answer.fail(made_failure([&] { return broken(operation->definition.name); }));
       return false;
     case what::expired:
-    case what::foreign:
-    case what::again:
+    case what::unrecorded_server:
+    case what::decide_again:
     case what::overrun:
     case what::in_doubt:
     case what::released:
@@ -233,7 +233,7 @@ bool slow_path::finish_move(request& item) {
     return false;
   }
   auto own = std::exchange(item.acquire->moving_to, nullptr);
-  own->confirm(item.sent_at, context_.margin(own->ttl()));
+  own->confirm(item.sent_at, environment_.margin(own->ttl()));
   item.acquire->lease = std::move(own);
   client_.complete.granted(item.acquire, item.made.outcome.token);
   return false;
@@ -247,7 +247,7 @@ bool slow_path::finish_release(request& item) {
   }
   // A release that is on disk need not be sent again, and one that leaves the lock resting must not be,
   // because that would end the rest.
-  if (item.made.change.durable || operation->keep_until > context_.time.now()) {
+  if (item.made.change.durable || operation->keep_until > environment_.time.now()) {
     operation->how = store::durability::durable;
   }
   client_.complete.released(operation, release_result::released);
@@ -262,7 +262,7 @@ void slow_path::on_absent(const release_ptr& operation) {
   const bool done = operation->in_doubt && operation->purpose != aim::sweep;
   // The hold was released by force, or the read shows an older state than the grant.
   const bool is_strange = operation->purpose == aim::release && operation->was_held && !operation->in_doubt &&
-                          operation->lease->is_valid(context_.time.now());
+                          operation->lease->is_valid(environment_.time.now());
   if (is_strange) client_.reconcile.request();
   if (done && operation->must_be_certain && operation->answer) {
     operation->answer->complete(release_result::unknown);
@@ -272,7 +272,7 @@ void slow_path::on_absent(const release_ptr& operation) {
 
 // The row is locked: by a rival for a moment, by a guarded transaction, or by a client that hangs.
 void slow_path::on_row_locked(request& item) {
-  const auto now = context_.time.now();
+  const auto now = environment_.time.now();
   auto& retry = item.acquire ? item.acquire->retry : item.release->retry;
   retry.row_locked(item.sent_at);
   if (item.acquire) {

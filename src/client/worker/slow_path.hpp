@@ -5,7 +5,7 @@
 #include "client/connection/session_slot.hpp"
 #include "client/core/submission_queue.hpp"
 #include "client/decision/decisions.hpp"
-#include "client/worker/worker_context.hpp"
+#include "client/worker/worker_services.hpp"
 
 #include <memory>
 #include <optional>
@@ -20,8 +20,8 @@ struct edit_reply;
 // Part of a worker, used by its thread.
 class slow_path {
  public:
-  slow_path(worker_context& client, session_slot& slot)
-      : client_(client), context_(client.shared), slot_(slot) {}
+  slow_path(worker_services& client, session_slot& slot)
+      : client_(client), environment_(client.environment), slot_(slot) {}
 
   // Makes room for that many requests, so that add() needs no memory.
   void reserve(std::size_t count) { items_.reserve(count); }
@@ -60,8 +60,8 @@ class slow_path {
   void on_absent(const release_ptr& operation);
   void on_row_locked(request& item);
 
-  worker_context& client_;
-  context& context_;
+  worker_services& client_;
+  client_environment& environment_;
   session_slot& slot_;
   std::vector<request> items_;
 };

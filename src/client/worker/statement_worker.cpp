@@ -34,19 +34,19 @@ struct statement_worker::failed {
   std::chrono::nanoseconds reconnect{0};  // the pause, if the connection is gone
 };
 
-statement_worker::statement_worker(worker_context& client, worker_role role, connector connect)
+statement_worker::statement_worker(worker_services& client, worker_role role, connector connect)
     : client_(client),
       role_(role),
-      context_(client.shared),
-      own_slot_(std::make_unique<session_slot>(client.shared, std::move(connect))),
+      environment_(client.environment),
+      own_slot_(std::make_unique<session_slot>(client.environment, std::move(connect))),
       slot_(*own_slot_),
       fast_(client, slot_),
       slow_(client, slot_) {}
 
-statement_worker::statement_worker(worker_context& client, session_slot& borrowed)
+statement_worker::statement_worker(worker_services& client, session_slot& borrowed)
     : client_(client),
       role_(worker_role::fallback),
-      context_(client.shared),
+      environment_(client.environment),
       slot_(borrowed),
       fast_(client, slot_),
       slow_(client, slot_) {}
@@ -59,7 +59,7 @@ void statement_worker::run() noexcept {
       goes_on = go_on();
       pause.reset();
     } catch (const std::exception& failure) {
-      context_.log(log_level::error, "a worker goes on after a pause: {}", failure.what());
+      environment_.log(log_level::error, "a worker goes on after a pause: {}", failure.what());
       // Once the queue is stopped, that pause ends at once.
       if (!client_.queue.sleep(pause.next())) std::this_thread::sleep_for(std::chrono::milliseconds{1});
     }
@@ -107,8 +107,8 @@ bool statement_worker::connect() {
   } catch (const std::exception& failure) {
     // When a client is being closed, the attempt is interrupted on purpose.
     if (!client_.queue.is_stopping() && !std::exchange(complained_, true)) {
-      context_.log(log_level::warning, "a connection is missing, and the others do its work: {}",
-                   failure.what());
+      environment_.log(log_level::warning, "a connection is missing, and the others do its work: {}",
+                       failure.what());
     }
   }
   count_connection();
@@ -307,7 +307,7 @@ void statement_worker::fail(const release_ptr& operation, const std::exception_p
   if (!how.temporary && retry.failures() >= refusals_until_told && operation->answer) {
     operation->answer->complete(release_result::unknown);
   }
-  const bool lease_is_over = !operation->lease || !operation->lease->is_valid(context_.time.now());
+  const bool lease_is_over = !operation->lease || !operation->lease->is_valid(environment_.time.now());
   // close() ends the lease, and with it the hold.
   const bool lease_ends_now = how.denied && client_.queue.is_stopping();
   if (releases && !how.temporary && (lease_is_over || lease_ends_now) &&
@@ -321,13 +321,13 @@ void statement_worker::fail(const release_ptr& operation, const std::exception_p
 }
 
 void statement_worker::log(const error* failure, log_level level) noexcept {
-  if (!failure) return context_.log(level, "there is no memory");
+  if (!failure) return environment_.log(level, "there is no memory");
   try {
-    const auto left_out = failures_.due(failure->what(), context_.time.now());
+    const auto left_out = failures_.due(failure->what(), environment_.time.now());
     if (!left_out) return;
-    if (*left_out == 0) return context_.log(level, "{}: {}", to_string(failure->kind()), failure->what());
-    context_.log(level, "{}: {} (and {} times before)", to_string(failure->kind()), failure->what(),
-                 *left_out);
+    if (*left_out == 0) return environment_.log(level, "{}: {}", to_string(failure->kind()), failure->what());
+    environment_.log(level, "{}: {} (and {} times before)", to_string(failure->kind()), failure->what(),
+                     *left_out);
   } catch (...) {
     // There is no memory for the line.
   }

@@ -7,7 +7,7 @@
 #include "client/core/submission_queue.hpp"
 #include "client/worker/fast_path.hpp"
 #include "client/worker/slow_path.hpp"
-#include "client/worker/worker_context.hpp"
+#include "client/worker/worker_services.hpp"
 #include "model/annotated_mutex.hpp"
 
 #include <memory>
@@ -18,9 +18,9 @@ namespace rowlock::client_layer {
 // Used by one thread at a time: its own, or a caller's.
 class statement_worker {
  public:
-  statement_worker(worker_context& client, worker_role role, connector connect);
+  statement_worker(worker_services& client, worker_role role, connector connect);
   // The fallback worker, which borrows the lease's connection.
-  statement_worker(worker_context& client, session_slot& borrowed);
+  statement_worker(worker_services& client, session_slot& borrowed);
 
   session_slot& slot() noexcept { return slot_; }
   bool carries(worker_role asked) const noexcept {
@@ -66,9 +66,9 @@ class statement_worker {
   void submit_again(const task_ptr& task) noexcept;
   void log(const error* failure, log_level level) noexcept ROWLOCK_REQUIRES(owner_);
 
-  worker_context& client_;
+  worker_services& client_;
   worker_role role_;
-  context& context_;
+  client_environment& environment_;
   model::annotated_mutex owner_;            // locked by the thread that uses the worker
   std::unique_ptr<session_slot> own_slot_;  // null: slot_ is borrowed
   session_slot& slot_;                      // any thread may ask it whether it is connected

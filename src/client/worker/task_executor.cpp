@@ -35,16 +35,16 @@ task_ptr task_executor::begin(std::function<void(store::session&)> work, std::fu
 }
 
 bool task_executor::await(const task_ptr& task, std::optional<instant> until, const std::stop_token& stop) {
-  return task->answer.wait(client_.shared.time, until, stop).has_value();
+  return task->answer.wait(client_.environment.time, until, stop).has_value();
 }
 
 instant task_executor::end_of(std::chrono::nanoseconds longest, const call_limit& limit) const {
-  const auto end = client_.shared.time.now() + longest;
+  const auto end = client_.environment.time.now() + longest;
   return limit.until ? std::min(end, *limit.until) : end;
 }
 
 void task_executor::await_answer(const task_ptr& task, const call_limit& limit) {
-  if (await(task, end_of(client_.shared.longest_call(), limit), limit.stop)) return;
+  if (await(task, end_of(client_.environment.longest_call(), limit), limit.stop)) return;
   if (limit.stop.stop_requested()) throw stopped(true);
   throw error(errc::unreachable,
               "the database did not answer in time; whether the call took effect is unknown", {}, true);
@@ -52,7 +52,7 @@ void task_executor::await_answer(const task_ptr& task, const call_limit& limit) 
 
 // Pauses before the next try. Throws if the call was stopped, or the client is closed.
 void task_executor::sleep(std::chrono::nanoseconds pause, const call_limit& limit, bool in_doubt) {
-  if (client_.shared.pauses.sleep_until(end_of(pause, limit), limit.stop)) return;
+  if (client_.environment.pauses.sleep_until(end_of(pause, limit), limit.stop)) return;
   if (limit.stop.stop_requested()) throw stopped(in_doubt);
   const auto closed = closed_client();
   throw error(closed.kind(), closed.what(), {}, in_doubt);
@@ -92,13 +92,13 @@ std::optional<outcome> task_executor::outcome_of(const pending_decision& round) 
 
 outcome task_executor::decide(const std::string& name, const decision_subject& about,
                               const lock_decision& decide, const call_limit& limit) {
-  const auto until = end_of(client_.shared.settings.statement_timeout, limit);
+  const auto until = end_of(client_.environment.settings.statement_timeout, limit);
   auto pause = row_probe();
   for (;;) {
     const auto round = begin_decision(name, about, decide);
     await_answer(round.task, limit);
     if (auto settled = outcome_of(round)) return std::move(*settled);
-    if (client_.shared.time.now() >= until) {
+    if (client_.environment.time.now() >= until) {
       throw error(errc::contention, "the row of \"" + name +
                                         "\" is locked by a guarded transaction, or by a client that hangs; "
                                         "try again when it has ended");
@@ -110,7 +110,7 @@ outcome task_executor::decide(const std::string& name, const decision_subject& a
 // Retries while the database cannot be reached. If an earlier try is in doubt, the outcome is, too.
 template <class Call>
 auto task_executor::with_retry(const call_limit& limit, Call call) {
-  const call_limit whole{end_of(client_.shared.longest_call(), limit), limit.stop};
+  const call_limit whole{end_of(client_.environment.longest_call(), limit), limit.stop};
   auto pause = reconnect_pause();
   bool in_doubt = false;
   for (;;) {
@@ -120,7 +120,7 @@ auto task_executor::with_retry(const call_limit& limit, Call call) {
     } catch (const error& failure) {
       in_doubt = in_doubt || failure.outcome_unknown();
       next = pause.next();
-      if (!failure.transient() || client_.shared.time.now() + next >= *whole.until) {
+      if (!failure.transient() || client_.environment.time.now() + next >= *whole.until) {
         throw error(failure.kind(), failure.what(), failure.database_code(), in_doubt);
       }
     }

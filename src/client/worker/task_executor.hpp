@@ -3,7 +3,7 @@
 
 #include "client/core/operation.hpp"
 #include "client/decision/decisions.hpp"
-#include "client/worker/worker_context.hpp"
+#include "client/worker/worker_services.hpp"
 
 #include <functional>
 #include <memory>
@@ -44,7 +44,7 @@ struct call_limit {
 class task_executor {
  public:
   // ready: called before each task. It throws when no task may be run.
-  task_executor(worker_context& client, std::function<void()> ready)
+  task_executor(worker_services& client, std::function<void()> ready)
       : client_(client), ready_(std::move(ready)) {}
 
   // Runs work with a worker's session, and waits for it. Not retried.
@@ -88,7 +88,7 @@ class task_executor {
   template <class Call>
   auto with_retry(const call_limit& limit, Call call);
 
-  worker_context& client_;
+  worker_services& client_;
   std::function<void()> ready_;
 };
 

@@ -80,7 +80,7 @@ mysql_value mysql_session::identity() const {
   return {"identity", mysql_literals{context_->catalog["server_identity"]}};
 }
 
-database_state mysql_session::world_of(const rows& row) {
+database_state mysql_session::note_database_state(const rows& row) {
   if (!context_->options.read_only && row.boolean("is_read_only")) {
     throw error(
         errc::read_only,
@@ -102,7 +102,7 @@ database_state mysql_session::world_of(const rows& row) {
 database_state mysql_session::read_database_state() {
   auto found = connection_.read("read_database_state");
   if (!found.next()) throw no_meta_row();
-  return world_of(found);
+  return note_database_state(found);
 }
 
 database_state mysql_session::record_database_state() {
@@ -151,7 +151,7 @@ renewal_reply mysql_session::renew_one(const lease_id& lease) {
 renewal_reply mysql_session::read_renewal(rows&& found) {
   if (!found.next()) throw no_meta_row();
   renewal_reply reply;
-  reply.database_state = world_of(found);
+  reply.database_state = note_database_state(found);
   reply.renewed = read_renewals(found);
   return reply;
 }

@@ -70,8 +70,8 @@ class mysql_session final : public sql_session {
   // Whether each statement can ask the server that executes it for its identity. Only MySQL can tell that,
   // and the nodes of a cluster share theirs.
   bool answers_for_itself() const { return !connection_.is_mariadb() && !facts_.clustered; }
-  mysql_value identity() const;              // for a statement that only the recorded server may execute
-  database_state world_of(const rows& row);  // row: of read_database_state or of a renewal
+  mysql_value identity() const;  // for a statement that only the recorded server may execute
+  database_state note_database_state(const rows& row);  // row: of read_database_state or of a renewal
   renewal_reply renew_one(const lease_id& lease);
   renewal_reply read_renewal(rows&& found);
   std::vector<grant> acquire_exclusive(std::span<const acquire_item> requests);
@@ -90,7 +90,7 @@ class mysql_session final : public sql_session {
   // The identity of the server that answered last, and when that server was started.
   std::string server_ = facts_.identity;
   std::int64_t up_since_ = facts_.up_since;
-  std::string identity_ = server_;  // to be compared with the recorded one; world_of() sets it
+  std::string identity_ = server_;  // to be compared with the recorded one; note_database_state() sets it
   hot_row hot_;
   waker waker_;
   std::vector<lease_id> listened_;

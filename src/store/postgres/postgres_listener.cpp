@@ -21,12 +21,12 @@ postgres_listener::postgres_listener(const postgres_context& context, std::strin
 
 void postgres_listener::listen(const std::string& channel) {
   channels_.push_back(channel);
-  hear(connection_ ? std::vector{channel} : channels_);
+  listen_to(connection_ ? std::vector{channel} : channels_);
 }
 
 // Listens on those channels, too. Connects if there is no connection, but not within retry_pause after a
 // failed attempt.
-void postgres_listener::hear(const std::vector<std::string>& channels) {
+void postgres_listener::listen_to(const std::vector<std::string>& channels) {
   if (!connection_ && clock::now() < retry_at_) return;
   try {
     if (!connection_) connection_ = open_listener(context_, place_, watch_);
@@ -51,7 +51,7 @@ clock::time_point postgres_listener::retry_at() const noexcept {
 bool postgres_listener::drain() {
   if (!connection_) {
     if (channels_.empty() || clock::now() < retry_at_) return false;
-    hear(channels_);
+    listen_to(channels_);
     return true;
   }
   try {

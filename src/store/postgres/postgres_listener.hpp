@@ -34,7 +34,7 @@ class postgres_listener {
   void interrupt() noexcept { watch_.interrupt(); }
 
  private:
-  void hear(const std::vector<std::string>& channels);
+  void listen_to(const std::vector<std::string>& channels);
   void fail(const error& why);
 
   const postgres_context& context_;

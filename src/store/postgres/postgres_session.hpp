@@ -72,7 +72,7 @@ class postgres_session final : public sql_session {
   // statement: the one for several requests. The name of the one for a single request ends in "_one".
   std::vector<hold_id> release_by(const std::string& statement, std::span<const release_item> requests,
                                   durability how);
-  bool hear();  // returns false if nothing has arrived
+  bool receive();  // returns false if nothing has arrived
   bool drain();
   std::string channel_of(lease_id client) const { return context_->options.prefix + client.to_string(); }
 

@@ -30,7 +30,7 @@ void postgres_session::send_wakeups(std::span<const wakeup> told) {
 
 // Takes the payloads. One that is no id, such as an empty one, does not name the waiter that was granted
 // (earlier versions sent only empty ones); then granted_ stays empty. Returns false if nothing has arrived.
-bool postgres_session::hear() {
+bool postgres_session::receive() {
   granted_.clear();
   const auto payloads = listener_ ? listener_->take_heard() : connection_.take_heard();
   try {
@@ -46,7 +46,7 @@ bool postgres_session::hear() {
 bool postgres_session::drain() {
   connection_.drain();
   const bool missed = listener_ && listener_->drain();
-  const bool heard = hear();
+  const bool heard = receive();
   if (missed) granted_.clear();  // others may have been granted too
   return heard || missed;
 }

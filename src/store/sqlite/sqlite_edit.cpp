@@ -63,7 +63,7 @@ std::vector<edit_result> sqlite_session::edit_together(std::span<const edit_requ
     decide(found.results, found.views);
     return found.results;
   }
-  const database_state now = world_now();
+  const database_state now = state_now();
   const auto read = [&](std::size_t at, std::string_view statement, const auto&... values) {
     for (auto query = connection_.query(statement, values...); query.next();) found.read(query, at);
   };

@@ -128,7 +128,7 @@ std::int64_t sqlite_session::write_recording(const std::string& statement, sql_v
 
 // ---- the state of the database -----------------------------------------------------------------------
 
-database_state sqlite_session::world_now() {
+database_state sqlite_session::state_now() {
   auto query = connection_.query("read_database_state");
   if (!query.next()) throw no_meta_row();
   return store::read_database_state(query, file_.identity());
@@ -136,7 +136,7 @@ database_state sqlite_session::world_now() {
 
 database_state sqlite_session::read_database_state() {
   check_file(false);
-  return world_now();
+  return state_now();
 }
 
 // SQLite has no table that a crash empties, and needs none. A crash of the host may lose asynchronous
@@ -149,13 +149,13 @@ database_state sqlite_session::record_database_state() {
   if (database_state now = read_database_state(); settled(now)) return now;
   writing transaction{*this, durability::durable};
   connection_.query("write_marker").run();
-  if (database_state now = world_now(); now.identity != now.recorded_identity) {
+  if (database_state now = state_now(); now.identity != now.recorded_identity) {
     const auto floor = next_floor();
     connection_.query("raise_epoch", model::epoch_of(floor), floor).run();
     connection_.query("change_identity", now.identity).run();
     connection_.query("lengthen_leases").run();
   }
-  database_state now = world_now();
+  database_state now = state_now();
   transaction.finish();
   return now;
 }
@@ -199,7 +199,7 @@ renewal_reply sqlite_session::renew(std::span<const lease_id> leases) {
     auto query = connection_.query("renew", id);
     if (query.next()) reply.renewed.push_back({id, query.integer(0)});
   }
-  reply.database_state = world_now();
+  reply.database_state = state_now();
   transaction.finish();
   return reply;
 }
@@ -210,7 +210,7 @@ std::vector<lease_id> sqlite_session::kill(std::span<const lease_id> leases, std
                [&](const lease_id& id) { return connection_.query("find_killable", id, skew).next(); });
   if (killed.empty()) return killed;
   writing transaction{*this, durability::durable};
-  if (const auto now = world_now(); now.identity != now.recorded_identity) return {};
+  if (const auto now = state_now(); now.identity != now.recorded_identity) return {};
   for (const auto& id : killed) connection_.query("shorten", id, skew).run();
   std::erase_if(killed, [&](const lease_id& id) { return connection_.query("kill", id, skew).run() == 0; });
   transaction.finish();
@@ -248,7 +248,7 @@ std::vector<grant> sqlite_session::acquire(std::span<const acquire_item> request
   std::vector<grant> grants;
   writing transaction{*this, durability::durable, wait_limit_of_a_request};
   if (!transaction) return grants;
-  if (const auto now = world_now(); now.identity != now.recorded_identity) return grants;
+  if (const auto now = state_now(); now.identity != now.recorded_identity) return grants;
   for (const auto& request : requests) {
     const bool shared = request.mode == model::lock_mode::shared;
     const auto granted = shared ? acquire_shared(request) : acquire_exclusive(request);

@@ -89,7 +89,7 @@ class sqlite_session final : public sql_session {
   bool take_write_lock(durability how, std::chrono::milliseconds wait_limit);
   void check_file(bool outcome_unknown) const;
   void begin_write();
-  database_state world_now();
+  database_state state_now();
   static token clock_token();
   token next_floor();
   std::optional<token> acquire_exclusive(const acquire_item& request);

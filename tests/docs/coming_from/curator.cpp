@@ -37,7 +37,7 @@ TEST_P(coming_from_test, curator_revocation) {
   std::stop_callback asked{held.release_requested(), [&] { finish = true; }};
   const std::jthread operator_elsewhere{[&] {
     auto result = rowlock::admin{other}.request_release("report", {.reason = "deploy"});
-    EXPECT_EQ(result, request_result::released);
+    EXPECT_EQ(result, release_request_result::released);
   }};
   eventually("the holder is asked", [&] { return finish.load(); });
   EXPECT_EQ(held.request()->reason, "deploy");

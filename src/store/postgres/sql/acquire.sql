@@ -4,7 +4,7 @@
 -- snapshot and its lock. The new version of such a row is not in the snapshot, so that row is left to the slow path.
 -- If meta names another server, nothing is granted. connect_settings sets rowlock.system, because reading the system
 -- identifier again would cost as much as the rest of the statement.
-WITH world AS MATERIALIZED (
+WITH recorded_server AS MATERIALIZED (
   SELECT greatest(epoch_floor, token_floor) AS floor
   FROM rowlock_meta
   WHERE id = 1
@@ -20,7 +20,7 @@ taken AS MATERIALIZED (
   WHERE l.lease_id IS NULL
     AND l.in_use = 0
     AND NOT (l.has_queue AND l.fair)
-    AND (SELECT count(*) FROM world) = 1
+    AND (SELECT count(*) FROM recorded_server) = 1
   ORDER BY l.name
   FOR NO KEY UPDATE OF l SKIP LOCKED
 )
@@ -28,7 +28,7 @@ UPDATE rowlock_lock AS l
 SET lease_id = t.lease_id,
     hold_id = t.hold_id,
     in_use = l.capacity,
-    token = greatest(l.token + 1, (SELECT floor FROM world)),
+    token = greatest(l.token + 1, (SELECT floor FROM recorded_server)),
     used_at = clock_timestamp()
 FROM taken AS t
 WHERE l.ctid = t.place
@@ -72,7 +72,7 @@ RETURNING l.hold_id, l.token;
 -- If two statements compete, the later one skips the row or finds that it has moved. The permits in the snapshot
 -- are the newest too, because a permit is written together with its lock's row. So a hold that already has a
 -- permit is seen, and the INSERT cannot fail. count(*) makes that check one key look-up for each row.
-WITH world AS MATERIALIZED (
+WITH recorded_server AS MATERIALIZED (
   SELECT greatest(epoch_floor, token_floor) AS floor
   FROM rowlock_meta
   WHERE id = 1
@@ -88,14 +88,14 @@ taken AS MATERIALIZED (
   WHERE l.lease_id IS NULL
     AND l.in_use + a.weight <= l.capacity
     AND NOT (l.has_queue AND l.fair)
-    AND (SELECT count(*) FROM world) = 1
+    AND (SELECT count(*) FROM recorded_server) = 1
   ORDER BY l.name
   FOR NO KEY UPDATE OF l SKIP LOCKED
 ),
 granted AS (
   UPDATE rowlock_lock AS l
   SET in_use = l.in_use + t.weight,
-      token = greatest(l.token + 1, (SELECT floor FROM world)),
+      token = greatest(l.token + 1, (SELECT floor FROM recorded_server)),
       used_at = clock_timestamp()
   FROM taken AS t
   WHERE l.ctid = t.place

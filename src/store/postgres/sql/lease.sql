@@ -43,7 +43,7 @@ WHERE m.id = 1;
 -- $1 leases, $2 skew in microseconds. A locked row is being renewed or killed, so it is skipped. If meta does not
 -- name this server, nothing is changed: its clock may be another one. As in renew, the deciding clock is read after
 -- the rows are locked. No lease is both expired and too long, so each row is written once.
-WITH world AS MATERIALIZED (
+WITH recorded_server AS MATERIALIZED (
   SELECT id
   FROM rowlock_meta
   WHERE id = 1
@@ -53,7 +53,7 @@ WITH world AS MATERIALIZED (
 taken AS MATERIALIZED (
   SELECT id
   FROM rowlock_lease
-  WHERE (SELECT count(*) FROM world) = 1
+  WHERE (SELECT count(*) FROM recorded_server) = 1
     AND id = ANY ($1::uuid[])
     AND (expires_at + $2::bigint * interval '1 microsecond' <= clock_timestamp()
          OR expires_at > clock_timestamp() + ttl_ms * interval '1 millisecond' + $2::bigint * interval '1 microsecond')

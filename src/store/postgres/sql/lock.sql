@@ -75,7 +75,7 @@ WITH asked AS MATERIALIZED (
          a.name = ANY (current_setting('rowlock.replaceable')::text[]) AS replaceable
   FROM unnest($1::text[], $2::uuid[], $3::text[], $4::bigint[]) WITH ORDINALITY AS a (name, about, permits_of, wanted, n)
 ),
-world AS MATERIALIZED (
+recorded_server AS MATERIALIZED (
   SELECT greatest(epoch_floor, token_floor) AS epoch_floor,
          identity = (SELECT system_identifier FROM pg_control_system()) || '/'
                     || left(pg_walfile_name(pg_current_wal_lsn()), 8) AS is_recorded_server
@@ -89,7 +89,7 @@ SELECT 0 AS part, a.n, NULL::bigint AS ticket, l.lease_id, l.hold_id, h.client_i
        l.kind, l.capacity, l.in_use, l.has_queue, l.fair, l.delay_ms, w.epoch_floor, w.is_recorded_server,
        l.next_ticket, l.head_ticket
 FROM asked AS a
-CROSS JOIN world AS w
+CROSS JOIN recorded_server AS w
 LEFT JOIN rowlock_lock AS l ON l.name = a.name
 LEFT JOIN rowlock_lease AS h ON h.id = l.lease_id
 UNION ALL

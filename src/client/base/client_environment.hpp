@@ -37,7 +37,7 @@ struct fmt::formatter<rowlock::model::id<Tag>> : fmt::formatter<std::string_view
 
 namespace rowlock::client_layer {
 
-struct context {
+struct client_environment {
   options settings;
   time_source& time;
   process_identity process = process_identity::of_this_process(settings.application, settings.command);

@@ -1,10 +1,10 @@
 // What the workers of one client share.
 #pragma once
 
-#include "client/base/context.hpp"
-#include "client/core/completions.hpp"
+#include "client/base/client_environment.hpp"
 #include "client/core/keeper_agenda.hpp"
 #include "client/core/recently_contended.hpp"
+#include "client/core/request_settler.hpp"
 #include "client/core/submission_queue.hpp"
 
 namespace rowlock::client_layer {
@@ -12,10 +12,10 @@ namespace rowlock::client_layer {
 class reconciliation;
 
 // Owned by the engine.
-struct worker_context {
-  context& shared;
+struct worker_services {
+  client_environment& environment;
   submission_queue& queue;
-  completions& complete;
+  request_settler& complete;
   recently_contended& contended;
   keeper_agenda& agenda;
   reconciliation& reconcile;

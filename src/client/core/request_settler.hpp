@@ -1,7 +1,7 @@
 // Delivers the outcome of a request to its caller, and withdraws requests that nobody waits for any more.
 #pragma once
 
-#include "client/base/context.hpp"
+#include "client/base/client_environment.hpp"
 #include "client/core/hold_registry.hpp"
 #include "client/core/keeper_agenda.hpp"
 #include "client/core/recently_contended.hpp"
@@ -31,12 +31,12 @@ struct granted_hold {
 using hold_maker = std::function<hold_ptr(const granted_hold&)>;
 
 // Thread-safe. Called by the thread that owns the operation.
-class completions {
+class request_settler {
  public:
-  completions(context& shared, keeper_agenda& agenda, submission_queue& queue, waiter_registry& waiters,
-              hold_registry& holds, recent_releases& releases, recently_contended& contended,
-              hold_maker make_hold)
-      : context_(shared),
+  request_settler(client_environment& environment, keeper_agenda& agenda, submission_queue& queue,
+                  waiter_registry& waiters, hold_registry& holds, recent_releases& releases,
+                  recently_contended& contended, hold_maker make_hold)
+      : environment_(environment),
         agenda_(agenda),
         queue_(queue),
         waiters_(waiters),
@@ -50,12 +50,12 @@ class completions {
   // If memory runs out, the operation is in doubt: the caller must have it decided again.
   void granted(const acquire_ptr& operation, model::token token);
   // As granted(), but if memory runs out, this function submits the operation again.
-  void deliver(acquire_ptr operation, model::token token, bool contended, std::uint64_t checks) noexcept;
+  void deliver(acquire_ptr operation, model::token token, bool contended, std::uint64_t check_count) noexcept;
   // As deliver(), for a waiter of this client to which another request's statement has granted the lock. If
   // the waiter is not in the waiter registry, the thread that owns its operation is about to find the grant,
   // or to withdraw the request. checks: see hold_registry::add.
   void granted_to_waiter(model::hold_id hold, model::token token, bool contended,
-                         std::uint64_t checks) noexcept;
+                         std::uint64_t check_count) noexcept;
   // The operation was not granted and does not wait. Returns false if its caller has given up.
   bool busy(const acquire_ptr& operation) noexcept;
   // The operation stands in the lock's queue. wakeups: how many wake-ups the client had received before the
@@ -66,10 +66,11 @@ class completions {
   // Makes a hold of a grant and registers it; no other function registers holds. contended: others waited
   // when it was granted. Returns null if the lease is over by this client's clock, so that the grant does not
   // count (I5). In that case, and if memory runs out, `granted` is unchanged.
-  hold_ptr make_hold(granted_hold&& granted, std::uint64_t checks, bool contended, instant keep_until = {});
+  hold_ptr make_hold(granted_hold&& granted, std::uint64_t check_count, bool contended,
+                     instant keep_until = {});
 
-  // Read before a request is sent, see hold_registry::checks().
-  std::uint64_t checks() const noexcept { return holds_.checks(); }
+  // Read before a request is sent, see hold_registry::check_count().
+  std::uint64_t check_count() const noexcept { return holds_.check_count(); }
 
   // Makes the operation a new request, under a new hold id. Withdraws the old request if `withdraws` is set,
   // or if what that may have obtained does not end with the client's lease. If memory runs out, nothing
@@ -80,11 +81,11 @@ class completions {
 
  private:
   void settle(const acquire_ptr& operation, model::token token);
-  void passed(const acquire_ptr& operation, model::token token);
+  void settle_rendezvous(const acquire_ptr& operation, model::token token);
   void log_orphan(const release_operation& release) const;
   static granted_hold granted_to(const acquire_operation& operation, model::token token);
 
-  context& context_;
+  client_environment& environment_;
   keeper_agenda& agenda_;
   submission_queue& queue_;
   waiter_registry& waiters_;

@@ -1,10 +1,10 @@
-#include "client/core/completions.hpp"
+#include "client/core/request_settler.hpp"
 
 #include <algorithm>
 
 namespace rowlock::client_layer {
 
-void completions::granted(const acquire_ptr& operation, model::token token) {
+void request_settler::granted(const acquire_ptr& operation, model::token token) {
   try {
     settle(operation, token);
   } catch (...) {
@@ -14,9 +14,9 @@ void completions::granted(const acquire_ptr& operation, model::token token) {
   }
 }
 
-void completions::settle(const acquire_ptr& operation, model::token token) {
+void request_settler::settle(const acquire_ptr& operation, model::token token) {
   operation->progress.granted();
-  if (is_rendezvous(operation->definition.kind)) return passed(operation, token);
+  if (is_rendezvous(operation->definition.kind)) return settle_rendezvous(operation, token);
   if (operation->ttl && operation->lease->is_renewed()) {
     // One more step, on the slow path, moves the hold to a lease of its own.
     operation->progress.needs_edit();
@@ -24,38 +24,38 @@ void completions::settle(const acquire_ptr& operation, model::token token) {
     return;
   }
   const auto keep_until = operation->min_hold > std::chrono::milliseconds{0}
-                              ? context_.time.now() + operation->min_hold
+                              ? environment_.time.now() + operation->min_hold
                               : instant{};
-  const auto hold = make_hold(granted_to(*operation, token), operation->checks,
+  const auto hold = make_hold(granted_to(*operation, token), operation->check_count,
                               operation->progress.was_contended(), keep_until);
   if (!hold) return restart(operation, true);
   // From here on nothing needs memory.
   const auto ending = operation->ending;
   operation->ending.reset();
-  if (operation->answer.complete(hold, context_.count.acquired)) return;
+  if (operation->answer.complete(hold, environment_.count.acquired)) return;
   hold->begin_release();
   holds_.remove(*hold);
   operation->ending = ending;
   queue_.withdraw(*operation);
 }
 
-granted_hold completions::granted_to(const acquire_operation& operation, model::token token) {
+granted_hold request_settler::granted_to(const acquire_operation& operation, model::token token) {
   return {operation.definition, operation.hold,   token,           operation.lease,
           operation.mode,       operation.weight, operation.ending};
 }
 
-hold_ptr completions::make_hold(granted_hold&& granted, std::uint64_t checks, bool contended,
-                                instant keep_until) {
-  if (!granted.lease->is_valid(context_.time.now())) return nullptr;
+hold_ptr request_settler::make_hold(granted_hold&& granted, std::uint64_t check_count, bool contended,
+                                    instant keep_until) {
+  if (!granted.lease->is_valid(environment_.time.now())) return nullptr;
   auto hold = make_hold_(granted);
   hold->set_contended(contended);
   hold->set_keep_until(keep_until);
-  return holds_.add(hold, checks) ? hold : nullptr;
+  return holds_.add(hold, check_count) ? hold : nullptr;
 }
 
 // A latch stays open, and a generation complete, even if the waiter's lease is over by now. Nothing is held,
 // so a caller that gives up has nothing to release.
-void completions::passed(const acquire_ptr& operation, model::token token) {
+void request_settler::settle_rendezvous(const acquire_ptr& operation, model::token token) {
   auto member = granted_to(*operation, token);
   member.ending.reset();
   const auto result = make_hold_(member);
@@ -64,8 +64,8 @@ void completions::passed(const acquire_ptr& operation, model::token token) {
   if (operation->definition.kind == model::lock_kind::barrier) queue_.withdraw(*operation);
 }
 
-void completions::granted_to_waiter(model::hold_id hold, model::token token, bool contended,
-                                    std::uint64_t checks) noexcept {
+void request_settler::granted_to_waiter(model::hold_id hold, model::token token, bool contended,
+                                        std::uint64_t check_count) noexcept {
   auto operation = waiters_.take(hold);
   if (!operation) {
     // The operation may be about to enter the registry, see queued(). If it enters before the count rises, it
@@ -73,13 +73,13 @@ void completions::granted_to_waiter(model::hold_id hold, model::token token, boo
     agenda_.count_wakeup();
     operation = waiters_.take(hold);
   }
-  if (operation) deliver(std::move(operation), token, contended, checks);
+  if (operation) deliver(std::move(operation), token, contended, check_count);
 }
 
-void completions::deliver(acquire_ptr operation, model::token token, bool contended,
-                          std::uint64_t checks) noexcept {
+void request_settler::deliver(acquire_ptr operation, model::token token, bool contended,
+                              std::uint64_t check_count) noexcept {
   operation->progress.granted(contended);
-  operation->checks = checks;
+  operation->check_count = check_count;
   try {
     granted(operation, token);
   } catch (...) {
@@ -87,20 +87,20 @@ void completions::deliver(acquire_ptr operation, model::token token, bool conten
   }
 }
 
-bool completions::busy(const acquire_ptr& operation) noexcept {
-  context_.count.busy.fetch_add(1, std::memory_order_relaxed);
+bool request_settler::busy(const acquire_ptr& operation) noexcept {
+  environment_.count.busy.fetch_add(1, std::memory_order_relaxed);
   return operation->answer.complete(nullptr);
 }
 
-void completions::queued(const acquire_ptr& operation, std::chrono::microseconds takeover_in,
-                         std::uint64_t wakeups) {
-  if (!operation->progress.must_edit()) context_.count.waits.fetch_add(1, std::memory_order_relaxed);
+void request_settler::queued(const acquire_ptr& operation, std::chrono::microseconds takeover_in,
+                             std::uint64_t wakeups) {
+  if (!operation->progress.must_edit()) environment_.count.waits.fetch_add(1, std::memory_order_relaxed);
   operation->progress.queued();
   operation->answer.note_failure({});  // the lock is known to be held
   contended_.add(operation->definition.name);
-  const auto now = context_.time.now();
+  const auto now = environment_.time.now();
   operation->retry = {};
-  auto takeover_at = now + takeover_in + context_.skew();
+  auto takeover_at = now + takeover_in + environment_.skew();
   if (takeover_at > now) {
     operation->guarded.reset();
   } else {
@@ -116,7 +116,7 @@ void completions::queued(const acquire_ptr& operation, std::chrono::microseconds
   // From here on the operation belongs to whoever takes it out of the registry, and nothing may fail.
   // The lock may have been granted to the operation before it could be found in the registry.
   if (agenda_.wakeups() != wakeups) agenda_.look_up({&hold, 1});
-  agenda_.look_at(std::min(takeover_at, now + context_.settings.poll_interval));
+  agenda_.look_at(std::min(takeover_at, now + environment_.settings.poll_interval));
   // A caller that gave up before the operation entered the registry did not find it there.
   if (operation->answer.is_complete()) {
     if (const auto left = waiters_.take(*operation)) queue_.withdraw(*left);
@@ -125,14 +125,14 @@ void completions::queued(const acquire_ptr& operation, std::chrono::microseconds
   }
 }
 
-void completions::released(const release_ptr& operation, release_result result) {
+void request_settler::released(const release_ptr& operation, release_result result) {
   if (result == release_result::released && operation->purpose == release_operation::aim::release) {
     if (operation->how == store::durability::asynchronous &&
-        releases_.add({operation->name, operation->hold, operation->lease, context_.time.now()})) {
+        releases_.add({operation->name, operation->hold, operation->lease, environment_.time.now()})) {
       agenda_.renew_soon();
     }
     // From here on nothing needs memory.
-    if (operation->was_held) context_.count.released.fetch_add(1, std::memory_order_relaxed);
+    if (operation->was_held) environment_.count.released.fetch_add(1, std::memory_order_relaxed);
     if (operation->is_orphan) log_orphan(*operation);
   }
   if (operation->answer) operation->answer->complete(result);
@@ -140,19 +140,19 @@ void completions::released(const release_ptr& operation, release_result result) 
 
 // An orphan on an explicit-ttl lease is normally a hold that has expired here: the database keeps it until
 // somebody wants the lock.
-void completions::log_orphan(const release_operation& release) const {
+void request_settler::log_orphan(const release_operation& release) const {
   if (!release.lease->is_renewed()) {
-    return context_.log(log_level::info,
-                        "released hold {} of \"{}\", whose ttl has ended or whose acquire was given up",
-                        release.hold, release.name);
+    return environment_.log(log_level::info,
+                            "released hold {} of \"{}\", whose ttl has ended or whose acquire was given up",
+                            release.hold, release.name);
   }
-  context_.log(
+  environment_.log(
       log_level::warning,
       "released hold {} of \"{}\", which belonged to this client's lease but was unknown to the client",
       release.hold, release.name);
 }
 
-void completions::begin_anew(acquire_operation& operation, bool withdraws) {
+void request_settler::begin_anew(acquire_operation& operation, bool withdraws) {
   const auto hold = operation.hold.sibling();
   auto in_use = queue_.ids().use(hold);
   auto ending = ending_of(operation.definition.name);
@@ -162,7 +162,7 @@ void completions::begin_anew(acquire_operation& operation, bool withdraws) {
   operation.answer.in_use = std::move(in_use);
 }
 
-void completions::restart(const acquire_ptr& operation, bool withdraws) {
+void request_settler::restart(const acquire_ptr& operation, bool withdraws) {
   begin_anew(*operation, withdraws);
   queue_.submit_again(operation);
 }
