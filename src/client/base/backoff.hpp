@@ -54,9 +54,10 @@ inline backoff sweep_pause() {
 }
 
 // For a database that must be polled for wake-ups: soon after something has happened, because more may follow, then
-// rarely enough to cost nothing. The cap limits how late a client learns of another process's hand-over.
+// rarely enough to cost nothing. The first pause is about a durable commit, so that a hand-over between two processes
+// that do little else is not late by more; the cap limits how late any other is.
 inline backoff wakeup_poll_pause() {
-  return {std::chrono::milliseconds{2}, std::chrono::milliseconds{140}};
+  return {std::chrono::microseconds{400}, std::chrono::milliseconds{140}};
 }
 
 // For a caller that checks whether holders have followed its release request.

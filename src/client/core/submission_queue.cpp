@@ -79,7 +79,7 @@ bool submission_queue::enter(worker_role role, Add add) {
     add();
     side& serves = serving(role);
     serves.blocked = false;
-    if (serves.idle_workers > 0) wake = &serves;
+    if (must_wake(serves)) wake = &serves;
   }
   if (wake) wake->work.notify_one();
   return true;
@@ -122,7 +122,7 @@ void submission_queue::enter_release(Add add) noexcept {
     add();
     side& releasing = serving(worker_role::releases);
     releasing.blocked = fallback_.blocked = false;
-    if (releasing.idle_workers > 0) wake = &releasing;
+    if (must_wake(releasing)) wake = &releasing;
     stranded = is_fallback_needed();
   }
   if (wake) wake->work.notify_one();
@@ -252,6 +252,7 @@ batch submission_queue::take(worker_role role, const std::function<bool()>& is_c
       environment_.time.wait_until(lock, mine.work, next);
     }
     --mine.idle_workers;
+    if (mine.woken_workers > 0) --mine.woken_workers;
   }
 }
 

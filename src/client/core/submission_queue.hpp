@@ -119,6 +119,10 @@ class submission_queue {
   struct side {
     std::condition_variable work;
     std::size_t idle_workers = 0;
+    // Of the idle workers, those that are being woken. Many requests may come before such a worker runs, and it takes
+    // all of them: each further system call would cost a third of a request. A worker that wakes by itself counts as one
+    // that was woken, so this may be too small, and never too large.
+    std::size_t woken_workers = 0;
     std::size_t connected_workers = 0;
     bool blocked = false;
   };
@@ -142,6 +146,12 @@ class submission_queue {
     return takes(role, worker_role::releases) && !is_fallback_needed();
   }
   bool has_work(worker_role role) const ROWLOCK_REQUIRES(mutex_);
+  // Whether the caller must wake a worker for what it has added; then it must do so.
+  static bool must_wake(side& serves) {
+    if (serves.idle_workers == serves.woken_workers) return false;
+    ++serves.woken_workers;
+    return true;
+  }
   // Whether idle workers of that role may find work now that names have become free.
   bool is_worth_a_look(worker_role role) ROWLOCK_REQUIRES(mutex_);
   void wake_all() {
