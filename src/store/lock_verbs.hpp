@@ -330,6 +330,9 @@ class lock_verbs {
   // Exclusive and shared requests may be mixed. If only a part of them was executed, the error says that the
   // outcome is unknown.
   virtual std::vector<grant> acquire(std::span<const acquire_item> requests) = 0;
+  // Grants all of these requests, as acquire() does, or none of them; durable. If it grants none, an edit must decide.
+  // Requires: all are exclusive, and their names are distinct and sorted.
+  virtual std::vector<grant> acquire_all(std::span<const acquire_item> requests) = 0;
   // Releases holds of locks that have no queue, or are unfair, and are not guarded; returns them. The weight
   // of a shared hold leaves in_use with its permit. Holds that are not released are absent from the reply.
   virtual std::vector<hold_id> release(std::span<const release_item> requests, durability how) = 0;

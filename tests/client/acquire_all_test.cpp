@@ -1,4 +1,5 @@
 #include "client/client_test.hpp"
+#include "primitives/access.hpp"
 
 #include "support/background.hpp"
 
@@ -294,9 +295,16 @@ TEST_P(acquire_all_test, refuses_impossible_times) {
 
 ROWLOCK_FOR_EACH_STORE(acquire_all_test);
 
-class acquire_all_doubt_test : public virtual_client_test {
+// By the statement with which the group begins: one for locks that are free, or an edit, for example because one of the
+// locks was contended.
+class acquire_all_doubt_test : public virtual_client_test, public testing::WithParamInterface<std::string> {
  protected:
-  acquire_all_doubt_test() { std::ignore = acquire_all({a, b}); }
+  acquire_all_doubt_test() {
+    std::ignore = acquire_all({a, b});
+    if (first() == "edit") primitives::access::engine(db)->services().contended.add("a");
+  }
+
+  static std::string first() { return GetParam(); }
 
   fencing_token token(const std::string& name) const {
     return fencing_token{server->snapshot().locks.at(name).row.token};
@@ -320,19 +328,19 @@ class acquire_all_doubt_test : public virtual_client_test {
   mutex a{db, "a"}, b{db, "b"};
 };
 
-TEST_F(acquire_all_doubt_test, costs_one_edit_and_one_release_whatever_the_number) {
-  const auto edits = faults.count("edit");
+TEST_P(acquire_all_doubt_test, costs_one_statement_and_one_release_whatever_the_number) {
+  const auto edits = faults.count(first());
   const auto releases = faults.count("release");
   acquire_all({a, b}).release();
-  EXPECT_EQ(faults.count("edit"), edits + 1);
+  EXPECT_EQ(faults.count(first()), edits + 1);
   EXPECT_EQ(faults.count("release"), releases + 1);
   EXPECT_TRUE(all_are_free());
 }
 
-TEST_F(acquire_all_doubt_test, an_edit_whose_answer_was_lost_is_one_grant_each) {
+TEST_P(acquire_all_doubt_test, an_edit_whose_answer_was_lost_is_one_grant_each) {
   const auto before = token("a");
   for (const bool sent : {true, false}) {
-    sent ? faults.lose_answer("edit") : faults.lose_request("edit");
+    sent ? faults.lose_answer(first()) : faults.lose_request(first());
     auto asked = in_background([&] { return acquire_all({a, b}); });
     ASSERT_TRUE(soon([&] { return asked.wait_for(0s) == std::future_status::ready; }));
     const auto all = asked.get();
@@ -345,16 +353,16 @@ TEST_F(acquire_all_doubt_test, an_edit_whose_answer_was_lost_is_one_grant_each) 
 
 // The call finds by the ids what was granted before it requests anything else: a second request for the same lock would
 // wait behind the first one for ever.
-TEST_F(acquire_all_doubt_test, an_edit_whose_answer_was_lost_does_not_wait_for_itself) {
+TEST_P(acquire_all_doubt_test, an_edit_whose_answer_was_lost_does_not_wait_for_itself) {
   for (const std::string locked : {"a", "b"}) {
-    const auto edits = faults.count("edit");
+    const auto edits = faults.count(first());
     const auto finds = faults.count("find");
-    faults.lose_answer("edit");
+    faults.lose_answer(first());
     std::stop_source stop;
     auto asked = in_background([&] { return try_acquire_all_for(1h, {a, b}, {.stop = stop.get_token()}); });
-    ASSERT_TRUE(eventually([&] { return faults.count("edit") > edits && !all_are_free(); }));
+    ASSERT_TRUE(eventually([&] { return faults.count(first()) > edits && !all_are_free(); }));
     server->lock_row(locked);  // as a rival's edit does, for a moment
-    EXPECT_TRUE(soon([&] { return faults.count("find") > finds || faults.count("edit") > edits + 2; }));
+    EXPECT_TRUE(soon([&] { return faults.count("find") > finds || faults.count(first()) > edits + 2; }));
     server->unlock_row(locked);
     EXPECT_TRUE(soon([&] { return asked.wait_for(0s) == std::future_status::ready; }));
     stop.request_stop();
@@ -368,9 +376,9 @@ TEST_F(acquire_all_doubt_test, an_edit_whose_answer_was_lost_does_not_wait_for_i
 }
 
 // If the call kept the other locks, it would hold them out of the order of the names.
-TEST_F(acquire_all_doubt_test, what_was_taken_away_in_doubt_is_begun_anew) {
+TEST_P(acquire_all_doubt_test, what_was_taken_away_in_doubt_is_begun_anew) {
   client other = new_client();
-  faults.lose_answer("edit");
+  faults.lose_answer(first());
   auto asked = in_background([&] { return acquire_all({a, b}); });
   ASSERT_TRUE(eventually([&] { return !all_are_free(); }));
   const auto first = holder_of("b");
@@ -385,8 +393,8 @@ TEST_F(acquire_all_doubt_test, what_was_taken_away_in_doubt_is_begun_anew) {
   EXPECT_NE(holder_of("b"), first);
 }
 
-TEST_F(acquire_all_doubt_test, an_edit_in_doubt_whose_caller_gave_up_leaves_nothing) {
-  faults.lose_answer("edit");
+TEST_P(acquire_all_doubt_test, an_edit_in_doubt_whose_caller_gave_up_leaves_nothing) {
+  faults.lose_answer(first());
   faults.lose_request("find");
   auto asked = in_background([&] { return code_of([&] { std::ignore = try_acquire_all({a, b}); }); });
   ASSERT_TRUE(soon([&] { return asked.wait_for(0s) == std::future_status::ready; }));
@@ -394,18 +402,18 @@ TEST_F(acquire_all_doubt_test, an_edit_in_doubt_whose_caller_gave_up_leaves_noth
   EXPECT_TRUE(soon([&] { return all_are_free(); }));
 }
 
-TEST_F(acquire_all_doubt_test, an_edit_that_happens_too_late_leaves_nothing) {
-  faults.hang("edit");
+TEST_P(acquire_all_doubt_test, an_edit_that_happens_too_late_leaves_nothing) {
+  faults.hang(first());
   expect_nothing_left(false);
 }
 
-TEST_F(acquire_all_doubt_test, an_edit_that_is_answered_too_late_leaves_nothing) {
-  faults.hang_answer("edit");
+TEST_P(acquire_all_doubt_test, an_edit_that_is_answered_too_late_leaves_nothing) {
+  faults.hang_answer(first());
   expect_nothing_left(true);
 }
 
 // The attempt waits only a moment, because a rival's edit keeps a row no longer.
-TEST_F(acquire_all_doubt_test, an_attempt_waits_a_moment_for_a_row_that_is_locked) {
+TEST_P(acquire_all_doubt_test, an_attempt_waits_a_moment_for_a_row_that_is_locked) {
   for (const bool comes_free : {true, false}) {
     server->lock_row("b");
     const auto edits = faults.count("edit");
@@ -419,15 +427,15 @@ TEST_F(acquire_all_doubt_test, an_attempt_waits_a_moment_for_a_row_that_is_locke
   }
 }
 
-TEST_F(acquire_all_doubt_test, what_is_refused_for_good_is_not_repeated) {
-  faults.deny("edit");
+TEST_P(acquire_all_doubt_test, what_is_refused_for_good_is_not_repeated) {
+  faults.deny(first());
   auto asked = in_background([&] { return code_of([&] { std::ignore = acquire_all({a, b}); }); });
   ASSERT_TRUE(soon([&] { return asked.wait_for(0s) == std::future_status::ready; }));
   EXPECT_EQ(asked.get(), errc::privilege);
   EXPECT_TRUE(acquire_all({a, b}));
 }
 
-TEST_F(acquire_all_doubt_test, waits_through_an_outage) {
+TEST_P(acquire_all_doubt_test, waits_through_an_outage) {
   faults.cut(true);
   auto asked = in_background([&] { return acquire_all({a, b}); });
   ASSERT_TRUE(soon([&] { return faults.count("connect") >= 5; }));
@@ -436,7 +444,7 @@ TEST_F(acquire_all_doubt_test, waits_through_an_outage) {
   EXPECT_TRUE(asked.get());
 }
 
-TEST_F(acquire_all_doubt_test, an_outage_until_the_time_is_up_is_told_as_of_one_lock) {
+TEST_P(acquire_all_doubt_test, an_outage_until_the_time_is_up_is_told_as_of_one_lock) {
   faults.cut(true);
   auto several = in_background([&] {
     return code_of([&] { std::ignore = try_acquire_all_for(10s, {a, b}); });
@@ -448,17 +456,17 @@ TEST_F(acquire_all_doubt_test, an_outage_until_the_time_is_up_is_told_as_of_one_
   EXPECT_EQ(one.get(), errc::unreachable);
 }
 
-TEST_F(acquire_all_doubt_test, an_attempt_that_was_stopped_before_sends_nothing) {
+TEST_P(acquire_all_doubt_test, an_attempt_that_was_stopped_before_sends_nothing) {
   std::stop_source stop;
   stop.request_stop();
-  const auto edits = faults.count("edit");
+  const auto edits = faults.count(first());
   for (int i = 0; i < 2000; ++i) EXPECT_FALSE(try_acquire_all({a, b}, {.stop = stop.get_token()}));
   EXPECT_FALSE(a.try_acquire({.stop = stop.get_token()}));
   acquire_all({a, b}).release();  // is sent after everything that the others sent
-  EXPECT_EQ(faults.count("edit"), edits + 1);
+  EXPECT_EQ(faults.count(first()), edits + 1);
 }
 
-TEST_F(acquire_all_doubt_test, a_client_that_vanishes_while_it_waits_blocks_nobody_beyond_its_lease) {
+TEST_P(acquire_all_doubt_test, a_client_that_vanishes_while_it_waits_blocks_nobody_beyond_its_lease) {
   client other = new_client();
   auto held = std::make_optional(mutex(other, "b").acquire());
   auto settings = calm();
@@ -487,6 +495,44 @@ TEST_F(acquire_all_doubt_test, a_client_that_vanishes_while_it_waits_blocks_nobo
   ASSERT_TRUE(soon([&] { return after.wait_for(0s) == std::future_status::ready; }));
   EXPECT_TRUE(after.get());
 }
+
+// A statement that the server executes after its connection has broken.
+class acquire_all_ghost_test : public virtual_client_test {
+ protected:
+  acquire_all_ghost_test() {
+    std::ignore = acquire_all({a, b});
+    faults.leave_ghost("acquire_all");
+  }
+
+  const bool can_be_ended = (server->name_backends(), true);
+  client db = new_client();
+  mutex a{db, "a"}, b{db, "b"};
+};
+
+TEST_F(acquire_all_ghost_test, is_ended_before_the_locks_are_requested_again) {
+  auto asked = in_background([&] { return acquire_all({a, b}); });
+  ASSERT_TRUE(soon([&] { return asked.wait_for(0s) == std::future_status::ready; }));
+  EXPECT_GE(faults.count("end_ghost"), 1);
+  asked.get().release();
+  server->run_ghosts();
+  EXPECT_EQ(holder_of("a") + holder_of("b"), "");
+}
+
+TEST_F(acquire_all_ghost_test, that_cannot_be_ended_and_runs_after_its_caller_gave_up_leaves_nothing) {
+  faults.refuse("end_ghost", 1000);
+  faults.lose_request("find");
+  auto asked = in_background([&] { return code_of([&] { std::ignore = try_acquire_all({a, b}); }); });
+  ASSERT_TRUE(soon([&] { return asked.wait_for(0s) == std::future_status::ready; }));
+  EXPECT_EQ(asked.get(), errc::unreachable);
+  const auto read = faults.count("read_held");
+  ASSERT_TRUE(soon([&] { return faults.count("read_held") > read; }));
+  server->run_ghosts();
+  ASSERT_NE(holder_of("a"), "") << "the ghost was granted its locks";
+  EXPECT_TRUE(soon([&] { return holder_of("a") + holder_of("b") == ""; }));
+}
+
+INSTANTIATE_TEST_SUITE_P(first, acquire_all_doubt_test, testing::Values("acquire_all", "edit"),
+                         [](const auto& one) { return one.param; });
 
 }  // namespace
 }  // namespace rowlock::test

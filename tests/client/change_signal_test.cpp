@@ -92,7 +92,7 @@ TEST_F(change_signal_test, of_a_force_before_their_delivery_reaches_holds_that_w
   mutex(db, "a").acquire().release();
   mutex(db, "b").acquire().release();
   advance(6s);
-  faults.hang_answer("edit");
+  faults.hang_answer("acquire_all");
   auto taken = in_background([&] { return acquire_all({mutex{db, "a"}, mutex{db, "b"}}); });
   ASSERT_TRUE(eventually([&] { return server->blocked() == 1; }));
   ASSERT_TRUE(admin{rival}.release("a"));

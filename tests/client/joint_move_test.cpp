@@ -19,6 +19,8 @@ class joint_move_test : public virtual_client_test {
   joint_move_test() { std::ignore = acquire_all({a, b}); }
 
   std::future<hold_set> asking(const std::stop_token& stop = {}) {
+    // So that the group begins with an edit, and both its statements are edits.
+    primitives::access::engine(db)->services().contended.add("a");
     return in_background([this, stop] {
       return try_acquire_all_for(1h, {a, b}, {.ttl = 60s, .stop = stop});
     });
@@ -189,6 +191,7 @@ TEST_F(joint_move_test, one_that_was_taken_away_after_a_lost_answer_is_acquired_
 TEST_F(joint_move_test, a_close_while_the_move_hangs_leaves_nothing) {
   faults.hang_answer("edit");
   auto call = in_background([&] {
+    primitives::access::engine(db)->services().contended.add("a");  // see asking()
     return code_of([&] { std::ignore = acquire_all({a, b}, {.ttl = 60s}); });
   });
   ASSERT_TRUE(eventually([&] { return server->blocked() == 1; }));

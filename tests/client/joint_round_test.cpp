@@ -7,6 +7,8 @@
 namespace rowlock::test {
 namespace {
 
+using testing::ElementsAre;
+
 class joint_round_test : public parts_test {
  protected:
   using round = client_layer::joint_round;
@@ -37,6 +39,37 @@ TEST_F(joint_round_test, takes_all_that_are_free) {
   for (const auto& hold : one->holds) EXPECT_EQ(hold->id(), holder_of(hold->name()));
   EXPECT_EQ(environment().count.acquired.load(), 2U);
   forget(*one);
+}
+
+TEST_F(joint_round_test, takes_what_is_free_with_one_statement_unless_it_is_recorded_or_contended) {
+  std::vector<std::string> sent;
+  server->on_call([&](store::memory_call& call) {
+    if (call.at == store::memory_call::phase::before && call.verb != "connect") sent.emplace_back(call.verb);
+  });
+  const auto statements = [&] {
+    const auto one = asking(true);
+    sent.clear();
+    run(*one);
+    EXPECT_EQ(one->what_is_missing(), round::state::granted);
+    const auto statements = sent;
+    one->withdraw();
+    for (const auto& left : submitted().releases)
+      released_by_rival(left->name, {left->lease->id(), left->hold});
+    return statements;
+  };
+  EXPECT_THAT(statements(), ElementsAre("acquire_all"));
+  services().contended.add("b");
+  EXPECT_THAT(statements(), ElementsAre("edit"));
+  services().contended.remove("b");
+  environment().recorded.use(1, {{"a", 100, std::chrono::hours{24}}});
+  EXPECT_THAT(statements(), ElementsAre("edit"));
+  environment().recorded.use(2, {});
+  server->lock_row("b");
+  const auto locked = asking(true);
+  sent.clear();
+  run(*locked);
+  EXPECT_THAT(sent, ElementsAre("acquire_all", "edit"));
+  EXPECT_EQ(locked->what_is_missing(), round::state::locked);
 }
 
 TEST_F(joint_round_test, takes_those_before_the_first_that_is_busy_or_none) {
@@ -91,7 +124,7 @@ TEST_F(joint_round_test, what_it_took_on_a_lease_that_ended_meanwhile_has_lapsed
 
 TEST_F(joint_round_test, finds_what_an_earlier_one_got) {
   const auto first = asking(true);
-  faults->lose_answer("edit");
+  faults->lose_answer("acquire_all");
   EXPECT_THROW(run(*first), error);
   queued_rival("b");
   auto look = round{*engine, first->lease, first->wishes, true, true};
@@ -132,10 +165,10 @@ TEST_F(joint_round_test, withdraws_whatever_it_may_have) {
 
 TEST_F(joint_round_test, without_a_lease_it_sends_nothing) {
   round one{*engine, nullptr, {}, true};
-  const auto edits = faults->count("edit");
+  const auto statements = faults->count("edit") + faults->count("acquire_all");
   run(one);
   one.withdraw();
-  EXPECT_EQ(faults->count("edit"), edits);
+  EXPECT_EQ(faults->count("edit") + faults->count("acquire_all"), statements);
   EXPECT_TRUE(submitted().empty());
 }
 

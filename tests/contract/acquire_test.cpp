@@ -1,5 +1,8 @@
 #include "contract/contract_test.hpp"
 
+#include <algorithm>
+#include <atomic>
+#include <functional>
 #include <thread>
 
 namespace rowlock::test {
@@ -16,6 +19,36 @@ class acquire_test : public contract_test {
     std::vector<hold_id> holds;
     for (const auto& grant : a->acquire(requests)) holds.push_back(grant.hold);
     return holds;
+  }
+  static std::vector<store::grant> granted_together(store::session& session,
+                                                    const std::vector<claim>& wanted) {
+    std::vector<store::acquire_item> requests;
+    for (const auto& one : wanted) requests.push_back(one.request());
+    return session.acquire_all(requests);
+  }
+  // Requests a lock that is free, one that is as the test has made it, and another that is free. All must be granted, or
+  // nothing may have changed.
+  bool grants_all(const claim& second) {
+    const auto lease = new_lease();
+    const claim first{"1", lease};
+    const claim third{"z", lease};
+    create(std::vector<std::string>{"1", "z"});
+    const auto grants = granted_together(*a, {first, {second.name, lease, second.hold}, third});
+    const std::vector<hold_id> holds{first.hold, second.hold, third.hold};
+    for (const auto& one : {first, claim{second.name, lease, second.hold}, third}) {
+      const bool is_held = find(one).state == where::held;
+      EXPECT_EQ(is_held, !grants.empty()) << one.name;
+      const auto told = std::ranges::find(grants, one.hold, &store::grant::hold);
+      EXPECT_EQ(told != grants.end(), is_held) << one.name;
+      if (is_held && told != grants.end()) {
+        EXPECT_EQ(told->token, find(one).token);
+        EXPECT_EQ(view(one.name).row.in_use, 1);
+      }
+      if (is_held) {
+        EXPECT_TRUE(release(one));
+      }
+    }
+    return !grants.empty();
   }
 };
 
@@ -182,6 +215,93 @@ TEST_P(acquire_test, of_a_batch_does_not_stall_behind_one_locked_row) {
   const auto three = claim_to("c");
   const auto rival = fixture().lock_row("b");
   EXPECT_THAT(granted({one, two, three}), UnorderedElementsAre(one.hold, three.hold));
+}
+
+// ---- all or none
+
+TEST_P(acquire_test, all_are_granted_if_all_are_free) {
+  EXPECT_TRUE(grants_all(claim_to("m")));
+  const auto low = view("m").row.token;
+  EXPECT_TRUE(grants_all(claim_to("m")));
+  EXPECT_GT(view("m").row.token, low);
+}
+
+TEST_P(acquire_test, none_is_granted_if_one_is_taken_waited_for_missing_or_another_one) {
+  const auto holder = held("a");
+  EXPECT_FALSE(grants_all({"a", holder.lease}));
+  fixture().expire(holder.lease);
+  EXPECT_FALSE(grants_all({"a", holder.lease})) << "its holder has expired";
+  kill(holder.lease);
+  EXPECT_FALSE(grants_all({"a", holder.lease})) << "its holder is dead";
+  queued("b");
+  EXPECT_FALSE(grants_all({"b", new_lease()})) << "somebody waits";
+  EXPECT_FALSE(grants_all({"c", new_lease()})) << "there is no such lock";
+  EXPECT_EQ(a->show("c"), std::nullopt);
+  const model::lock_definition other[] = {{"d", model::lock_kind::semaphore, 3}};
+  a->create(other);
+  EXPECT_FALSE(grants_all({"d", new_lease()})) << "it is of another kind";
+  EXPECT_EQ(view("a").row.hold, holder.hold);
+  EXPECT_TRUE(grants_all(claim_to("e")));
+}
+
+TEST_P(acquire_test, none_is_granted_if_one_row_is_locked) {
+  ROWLOCK_NEEDS(row_locks);
+  const auto wanted = claim_to("m");
+  auto rival = fixture().lock_row("m");
+  EXPECT_FALSE(grants_all(wanted));
+  rival.reset();
+  EXPECT_TRUE(grants_all(wanted));
+}
+
+TEST_P(acquire_test, none_is_granted_on_another_server) {
+  const auto wanted = claim_to("m");
+  fixture().change_identity();
+  EXPECT_FALSE(grants_all(wanted));
+  a->record_database_state();
+  EXPECT_TRUE(grants_all(wanted));
+}
+
+TEST_P(acquire_test, all_have_tokens_of_the_epoch) {
+  const auto wanted = claim_to("m");
+  a->raise_epoch(view("m").row.token + 1000);
+  const auto lease = new_lease();
+  create("1");
+  const auto grants = granted_together(*a, {{"1", lease}, {"m", lease}});
+  ASSERT_EQ(grants.size(), 2U);
+  for (const auto& one : grants) EXPECT_GE(one.token, view("m").epoch_floor);
+}
+
+// Two clients want the same three locks, each at the same time; each gets all of them or none.
+TEST_P(acquire_test, groups_of_several_clients_never_overlap) {
+  create({"a", "b", "c"});
+  std::atomic<int> inside = 0;
+  std::atomic<int> overlaps = 0;
+  std::atomic<int> parts = 0;
+  const auto work = [&](store::session& session, lease_id lease) {
+    for (int visits = 0; visits < 25;) {
+      const std::vector<claim> wanted{{"a", lease}, {"b", lease}, {"c", lease}};
+      const auto grants = granted_together(session, wanted);
+      if (grants.empty()) {
+        std::this_thread::yield();
+        continue;
+      }
+      ++visits;
+      parts += grants.size() != wanted.size();
+      overlaps += inside.fetch_add(1);
+      inside.fetch_sub(1);
+      for (const auto& one : wanted) {
+        while (!release(session, one)) std::this_thread::yield();
+      }
+    }
+  };
+  std::vector<std::thread> threads;
+  const auto first = new_lease(10min);
+  const auto second = new_lease(10min);
+  threads.emplace_back(work, std::ref(*a), first);
+  threads.emplace_back(work, std::ref(*b), second);
+  for (auto& one : threads) one.join();
+  EXPECT_EQ(overlaps, 0);
+  EXPECT_EQ(parts, 0);
 }
 
 TEST_P(acquire_test, of_many_at_once) {

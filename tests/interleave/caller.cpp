@@ -2,6 +2,8 @@
 
 #include <rowlock/error.hpp>
 
+#include <gtest/gtest.h>
+
 #include <algorithm>
 
 namespace rowlock::test {
@@ -139,6 +141,19 @@ void caller::acquire_all(const std::vector<wish*>& wanted) {
   for (const auto* one : wanted) items.push_back(one->item);
   std::vector<store::grant> grants;
   again([&] { grants = session_.acquire(items); });
+  for (auto* one : wanted) {
+    const auto granted = std::ranges::find(grants, one->item.hold, &store::grant::hold);
+    one->is = granted == grants.end() ? wish::belief::refused : wish::belief::holds;
+    if (granted != grants.end()) one->token = granted->token;
+  }
+}
+
+void caller::acquire_together(const std::vector<wish*>& wanted) {
+  std::vector<store::acquire_item> items;
+  for (const auto* one : wanted) items.push_back(one->item);
+  std::vector<store::grant> grants;
+  again([&] { grants = session_.acquire_all(items); });
+  EXPECT_TRUE(grants.empty() || grants.size() == items.size()) << grants.size() << " of " << items.size();
   for (auto* one : wanted) {
     const auto granted = std::ranges::find(grants, one->item.hold, &store::grant::hold);
     one->is = granted == grants.end() ? wish::belief::refused : wish::belief::holds;

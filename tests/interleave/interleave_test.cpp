@@ -92,4 +92,21 @@ TEST_P(interleave_test, batches_in_opposite_orders) {
   });
 }
 
+TEST_P(interleave_test, groups_and_a_single_release) {
+  explore([](scene& run) {
+    auto& holder = run.held(run.mutex("b"));
+    std::vector<wish*> first, second;
+    for (const auto* name : {"a", "b"}) {
+      first.push_back(&run.mutex(name));
+      second.push_back(&run.mutex(name));
+    }
+    run.does("holder", [&](caller& by) { by.release(holder); });
+    run.does("first", [first](caller& by) {
+      by.acquire_together(first);
+      if (first.front()->is == wish::belief::holds) by.release_all(first);
+    });
+    run.does("second", [second](caller& by) { by.acquire_together(second); });
+  });
+}
+
 }  // namespace rowlock::test

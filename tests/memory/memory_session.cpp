@@ -273,6 +273,28 @@ std::vector<grant> memory_session::acquire(std::span<const acquire_item> request
   });
 }
 
+std::vector<grant> memory_session::acquire_all(std::span<const acquire_item> requests) {
+  return run("acquire_all", [wanted = copy_of(requests)](memory_transaction& transaction) {
+    std::vector<grant> grants;
+    const auto is_free = [&](const acquire_item& request) {
+      const auto found = transaction.tables.locks.find(request.name);
+      if (found == transaction.tables.locks.end() || transaction.locked_rows.contains(request.name))
+        return false;
+      const model::lock_row& row = found->second.row;
+      return is_as_asked(row, request) && !row.lease && row.in_use == 0 && !(row.has_queue && row.fair);
+    };
+    if (!transaction.is_recorded_server() || !std::ranges::all_of(wanted, is_free)) return grants;
+    for (const acquire_item& request : wanted) {
+      auto& lock = transaction.tables.locks.at(request.name);
+      grant_exclusive(transaction, lock.row, request);
+      lock.used_at = transaction.now;
+      grants.push_back({request.hold, lock.row.token});
+    }
+    transaction.wrote = true;
+    return grants;
+  });
+}
+
 std::vector<hold_id> memory_session::release(std::span<const release_item> requests, durability how) {
   return run("release", [given = copy_of(requests), how](memory_transaction& transaction) {
     std::vector<hold_id> released;

@@ -259,6 +259,7 @@ TEST_F(postgres_growth_test, meets_few_rows_for_each_that_it_is_about) {
        {"'s'", "'10000000-0000-0000-0000-000000000500'", "'30000000-0000-0000-0000-000000000500'", "'off'"}},
       {"acquire",
        {all("'n' || i"), all("'mutex'::text"), all("1::bigint"), all(id(1)), all(id(2)), all("true")}},
+      {"acquire_all_take", {all("'n' || i"), all("'mutex'::text"), all("1::bigint"), all("true")}},
       {"release", {all("'n' || i"), all(id(1)), all(id(2)), "'off'"}},
       {"queue", {"'m'"}},
       {"find_stale_names", {"''", "1000"}},

@@ -1,4 +1,5 @@
-// One edit of a joint acquire: about all of its locks that are not held yet.
+// One attempt of a joint acquire to get all of its locks that are not held yet: with one statement if they are free,
+// otherwise with an edit.
 #pragma once
 
 #include "client/decision/decisions.hpp"
@@ -22,6 +23,7 @@ struct joint_round {
   bool looks = false;                          // only finds what an earlier round got whose answer was lost
   std::vector<ids_in_use::mark> in_use{};
   std::vector<edit_reply> replies{};
+  bool all_were_free = false;     // granted without an edit, so there are no replies
   std::vector<hold_ptr> holds{};  // of the first wishes
   // One for each wish, made before the wish is sent: it withdraws the wish, or releases its hold. Null: it
   // was used, or the hold has it.
@@ -31,6 +33,7 @@ struct joint_round {
   // Runs in a worker's thread.
   void run(store::session& session);
 
+  // lapsed: a hold was granted and is over already.
   enum class state { granted, busy, again, locked, lapsed };
 
   // Why requests were not granted. If the caller waits, only the first of them counts, because the caller
@@ -45,6 +48,8 @@ struct joint_round {
  private:
   void prepare();
   void ask(store::session& session);
+  bool may_be_free() const;
+  bool acquire_free(store::session& session);  // false: an edit must decide
   void find(store::session& session);
   void take(std::size_t i, model::token token, std::int64_t weight, bool contended);
 };

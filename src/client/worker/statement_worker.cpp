@@ -214,6 +214,8 @@ void statement_worker::run_tasks(std::vector<task_ptr>& tasks) {
     bool wanted = false;
     bool unknown = false;
     try {
+      // An earlier try of this task may still run on a connection that broke.
+      slot_.end_ghosts();
       slot_.call([&](store::session& session) { task->work(session); });
       wanted = task->answer.complete(true);
     } catch (const error& failure) {
@@ -230,6 +232,8 @@ void statement_worker::run_tasks(std::vector<task_ptr>& tasks) {
     }
     // The task's caller may not know what the task has left in the database.
     if (!wanted || unknown) client_.reconcile.request();
+    // Such a ghost may be executed later than that.
+    if (unknown) client_.reconcile.request_repeatedly();
   }
   if (unreachable) client_.queue.fail_tasks(unreachable);
 }

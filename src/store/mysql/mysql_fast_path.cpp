@@ -46,9 +46,8 @@ std::vector<grant> mysql_session::acquire(std::span<const acquire_item> requests
       [&](auto shared) { return acquire_shared(shared); });
 }
 
-std::vector<grant> mysql_session::acquire_exclusive(std::span<const acquire_item> requests) {
-  if (requests.empty()) return {};
-  if (requests.size() == 1) return acquire_one(requests.front());
+// The values of acquire, acquire_nowait and acquire_all.
+mysql_values mysql_session::values_of(std::span<const acquire_item> requests) const {
   mysql_list names, holds;
   mysql_choice kind, capacity, fair, lease, hold;
   for (const auto& request : requests) {
@@ -61,12 +60,24 @@ std::vector<grant> mysql_session::acquire_exclusive(std::span<const acquire_item
     lease.add(name, mysql_literal(request.lease));
     hold.add(name, mysql_literal(request.hold));
   }
-  const mysql_values batch{{"names", names}, {"holds", holds}, {"kind", kind}, {"capacity", capacity},
-                           {"fair", fair},   {"lease", lease}, {"hold", hold}, identity()};
+  return {{"names", names}, {"holds", holds}, {"kind", kind}, {"capacity", capacity},
+          {"fair", fair},   {"lease", lease}, {"hold", hold}, identity()};
+}
+
+std::vector<grant> mysql_session::acquire_exclusive(std::span<const acquire_item> requests) {
+  if (requests.empty()) return {};
+  if (requests.size() == 1) return acquire_one(requests.front());
+  const auto batch = values_of(requests);
   mysql_rows granted;
   const bool done =
       connection_.is_mariadb() && unless_locked([&] { granted = connection_.read("acquire_nowait", batch); });
   return read_grants(done ? std::move(granted) : connection_.read("acquire", batch));
+}
+
+std::vector<grant> mysql_session::acquire_all(std::span<const acquire_item> requests) {
+  auto batch = values_of(requests);
+  batch.push_back({"count", requests.size()});
+  return read_grants(connection_.read_transaction("acquire_all", batch));
 }
 
 // A trigger on the table makes the server forget the inserted id, so the row is read then.

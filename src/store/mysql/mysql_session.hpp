@@ -26,8 +26,9 @@ class mysql_session final : public sql_session {
   std::vector<lease_id> kill(std::span<const lease_id> leases, std::chrono::microseconds skew) override;
   void end(std::span<const lease_id> leases) override;
 
-  // Both are always durable: InnoDB has no asynchronous commit for a single session.
+  // All three are always durable: InnoDB has no asynchronous commit for a single session.
   std::vector<grant> acquire(std::span<const acquire_item> requests) override;
+  std::vector<grant> acquire_all(std::span<const acquire_item> requests) override;
   std::vector<hold_id> release(std::span<const release_item> requests, durability how) override;
 
   // Each of these two is one script.
@@ -75,6 +76,7 @@ class mysql_session final : public sql_session {
   renewal_reply renew_one(const lease_id& lease);
   renewal_reply read_renewal(rows&& found);
   std::vector<grant> acquire_exclusive(std::span<const acquire_item> requests);
+  mysql_values values_of(std::span<const acquire_item> requests) const;
   std::vector<grant> acquire_shared(std::span<const acquire_item> requests);
   std::vector<grant> acquire_one(const acquire_item& request);
   std::vector<hold_id> release_exclusive(std::span<const release_item> requests);

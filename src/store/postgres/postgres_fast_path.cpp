@@ -56,6 +56,18 @@ std::vector<grant> postgres_session::acquire_exclusive(std::span<const acquire_i
   return read_grants(connection_.call("acquire", all));
 }
 
+std::vector<grant> postgres_session::acquire_all(std::span<const acquire_item> requests) {
+  postgres_batch<4> locks;
+  postgres_batch<3> holds;
+  for (const auto& one : requests) {
+    locks.add(one.name, to_string(one.kind), one.capacity, one.fair);
+    holds.add(one.name, one.lease, one.hold);
+  }
+  return read_grants(connection_.script("acquire_all", connection_.settings() +
+                                                           connection_.execute("acquire_all_take", locks) +
+                                                           connection_.execute("acquire_all", holds)));
+}
+
 std::vector<grant> postgres_session::acquire_shared(std::span<const acquire_item> requests) {
   postgres_batch<7> all;
   for (const auto& one : requests) {

@@ -30,6 +30,7 @@ class postgres_session final : public sql_session {
   void end(std::span<const lease_id> leases) override;
 
   std::vector<grant> acquire(std::span<const acquire_item> requests) override;
+  std::vector<grant> acquire_all(std::span<const acquire_item> requests) override;
   std::vector<hold_id> release(std::span<const release_item> requests, durability how) override;
   std::optional<std::chrono::microseconds> enqueue(const acquire_item& request,
                                                    std::chrono::microseconds skew) override;

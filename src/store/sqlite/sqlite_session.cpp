@@ -258,6 +258,20 @@ std::vector<grant> sqlite_session::acquire(std::span<const acquire_item> request
   return grants;
 }
 
+std::vector<grant> sqlite_session::acquire_all(std::span<const acquire_item> requests) {
+  std::vector<grant> grants;
+  writing transaction{*this, durability::durable, wait_limit_of_a_request};
+  if (!transaction) return grants;
+  if (const auto now = state_now(); now.identity != now.recorded_identity) return grants;
+  for (const auto& request : requests) {
+    const auto granted = acquire_exclusive(request);
+    if (!granted) return {};
+    grants.push_back({request.hold, *granted});
+  }
+  transaction.finish();
+  return grants;
+}
+
 std::optional<token> sqlite_session::acquire_exclusive(const acquire_item& request) {
   auto query = connection_.query("acquire", request.name, request.lease, request.hold,
                                  to_string(request.kind), request.capacity, request.fair);

@@ -31,6 +31,7 @@ class sqlite_session final : public sql_session {
   void end(std::span<const lease_id> leases) override;
 
   std::vector<grant> acquire(std::span<const acquire_item> requests) override;
+  std::vector<grant> acquire_all(std::span<const acquire_item> requests) override;
   std::vector<hold_id> release(std::span<const release_item> requests, durability how) override;
   // An edit costs no round trip here.
   std::optional<std::chrono::microseconds> enqueue(const acquire_item&, std::chrono::microseconds) override {

@@ -77,6 +77,31 @@ SELECT HEX(l.hold_id) AS hold_id, l.token
 FROM rowlock_lock AS l FORCE INDEX (PRIMARY)
 WHERE l.name IN (:names) AND l.hold_id IN (:holds);
 
+-- name: acquire_all
+-- A script. Grants all of :names as acquire does or, if one of them is locked, taken or has waiters, none; returns which
+-- of :holds have their lock now. The last write takes the rows that the first statement has locked, and no others.
+SET @rowlock_free = NULL, @rowlock_floor = NULL;
+START TRANSACTION;
+SELECT COUNT(*) INTO @rowlock_free
+FROM rowlock_lock FORCE INDEX (PRIMARY)
+WHERE name IN (:names) AND kind = :kind AND capacity = :capacity AND fair = :fair
+  AND lease_id IS NULL AND in_use = 0 AND NOT (has_queue AND fair)
+FOR UPDATE SKIP LOCKED;
+SELECT :floor INTO @rowlock_floor
+FROM rowlock_meta AS m
+WHERE m.id = 1 AND m.identity = :this_server AND @rowlock_free = :count;
+UPDATE rowlock_lock FORCE INDEX (PRIMARY)
+SET token = GREATEST(token + 1, @rowlock_floor),
+    lease_id = :lease,
+    hold_id = :hold,
+    in_use = capacity,
+    used_at = SYSDATE(6)
+WHERE name IN (:names) AND @rowlock_floor IS NOT NULL;
+COMMIT;
+SELECT HEX(l.hold_id) AS hold_id, l.token
+FROM rowlock_lock AS l FORCE INDEX (PRIMARY)
+WHERE l.name IN (:names) AND l.hold_id IN (:holds) AND @rowlock_floor IS NOT NULL;
+
 -- name: take_hot_row
 -- A script. Begins the transaction of acquire_shared_one or release_shared_one in place of `begin`, and waits
 -- for the lock's row behind the transactions that came before. If that takes longer than 100 ms, it fails

@@ -63,6 +63,39 @@ WHERE l.ctid = (
                    || left(pg_walfile_name(pg_current_wal_lsn()), 8)
 RETURNING l.hold_id, l.token;
 
+-- name: acquire_all_take
+-- For a script: $1 names, $2 kinds, $3 capacities, $4 fairness, arrays of one length. Locks those rows that acquire would
+-- grant, and notes how many there are. It never waits.
+SELECT set_config('rowlock.taken', count(*)::text, true)
+FROM (
+  SELECT l.name
+  FROM rowlock_lock AS l
+  JOIN unnest($1::text[], $2::text[], $3::bigint[], $4::boolean[]) AS a (name, kind, capacity, fair)
+    ON a.name = l.name AND a.kind = l.kind AND a.capacity = l.capacity AND a.fair = l.fair
+  WHERE l.lease_id IS NULL
+    AND l.in_use = 0
+    AND NOT (l.has_queue AND l.fair)
+  ORDER BY l.name
+  FOR NO KEY UPDATE OF l SKIP LOCKED
+) AS free;
+
+-- name: acquire_all
+-- Behind acquire_all_take: $1 names, $2 leases, $3 holds. Grants all, if all their rows are locked here. This statement has
+-- a snapshot of its own, so it sees the versions that are locked, and it waits for nobody.
+UPDATE rowlock_lock AS l
+SET lease_id = a.lease_id,
+    hold_id = a.hold_id,
+    in_use = l.capacity,
+    token = greatest(l.token + 1, m.epoch_floor, m.token_floor),
+    used_at = clock_timestamp()
+FROM unnest($1::text[], $2::uuid[], $3::uuid[]) AS a (name, lease_id, hold_id), rowlock_meta AS m
+WHERE l.name = a.name
+  AND current_setting('rowlock.taken')::bigint = cardinality($1::text[])
+  AND m.id = 1
+  AND m.identity = current_setting('rowlock.system', true) || '/'
+                   || left(pg_walfile_name(pg_current_wal_lsn()), 8)
+RETURNING l.hold_id, l.token;
+
 -- name: acquire_shared
 -- Grants a batch of permits. $1 names, $2 kinds, $3 capacities, $4 leases, $5 holds, $6 fairness, $7 weights:
 -- arrays of one length. As in acquire, the lock's row decides. The row lock taken here does not conflict with the
