@@ -50,35 +50,42 @@ class postgres_array {
  public:
   // Texts are quoted.
   void add(std::string_view value) {
-    next();
-    text_ += '"';
+    std::string quoted{'"'};
     for (const char c : value) {
-      if (c == '"' || c == '\\') text_ += '\\';
-      text_ += c;
+      if (c == '"' || c == '\\') quoted += '\\';
+      quoted += c;
     }
-    text_ += '"';
+    append(quoted += '"');
   }
   template <class Value>
   requires(!std::convertible_to<Value, std::string_view>) void add(const Value& value) {
-    next();
-    text_ += postgres_text(value);
+    append(postgres_text(value));
   }
   template <class Value>
   void add(const std::optional<Value>& value) {
-    if (value) return add(*value);
-    next();
-    text_ += "NULL";
+    value ? add(*value) : append("NULL");
   }
 
-  bool empty() const noexcept { return text_.size() == 1; }
-  std::string to_string() const { return text_ + '}'; }
+  bool empty() const noexcept { return text_.empty(); }
+  // shortened: one value alone, if all are the same.
+  std::string to_string(bool shortened = false) const {
+    return '{' + (shortened && is_uniform_ ? text_.substr(0, first_size_) : text_) + '}';
+  }
 
  private:
-  void next() {
-    if (!empty()) text_ += ',';
+  void append(std::string_view value) {
+    if (empty()) {
+      first_size_ = value.size();
+    } else {
+      is_uniform_ = is_uniform_ && value == std::string_view{text_}.substr(0, first_size_);
+      text_ += ',';
+    }
+    text_ += value;
   }
 
-  std::string text_ = "{";
+  std::string text_;
+  std::size_t first_size_ = 0;
+  bool is_uniform_ = true;
 };
 
 // Rows of values, as an array for each column.
@@ -91,6 +98,13 @@ class postgres_batch {
     (columns_[column++].add(values), ...);
   }
   const std::array<postgres_array, Columns>& columns() const noexcept { return columns_; }
+  // The columns as arguments of a statement that takes a column with one value for a column that has it in every row:
+  // most requests of a batch are alike, and the server need not parse the same value for each.
+  std::array<std::string, Columns> shortened() const {
+    std::array<std::string, Columns> texts;
+    for (std::size_t i = 0; i < Columns; ++i) texts[i] = columns_[i].to_string(true);
+    return texts;
+  }
   bool empty() const noexcept { return columns_[0].empty(); }
 
  private:

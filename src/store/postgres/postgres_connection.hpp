@@ -60,6 +60,13 @@ class postgres_connection {
                       batch.columns());
   }
 
+  // As call(), with arguments that are texts already.
+  template <std::size_t Count, class... Args>
+  postgres_rows call(const std::string& statement, const std::array<std::string, Count>& texts,
+                     const Args&... args) {
+    return std::apply([&](const auto&... text) { return call(statement, text..., args...); }, texts);
+  }
+
   // As call(), for a statement that is sent once: it is not prepared.
   postgres_rows call_once(const std::string& statement, sql_values values) {
     return script(statement, settings() + with_arguments(catalog_[statement], postgres_texts(values)));

@@ -53,7 +53,7 @@ std::vector<grant> postgres_session::acquire_exclusive(std::span<const acquire_i
   for (const auto& one : requests) {
     all.add(one.name, to_string(one.kind), one.capacity, one.lease, one.hold, one.fair);
   }
-  return read_grants(connection_.call("acquire", all));
+  return read_grants(connection_.call("acquire", all.shortened()));
 }
 
 std::vector<grant> postgres_session::acquire_all(std::span<const acquire_item> requests) {
@@ -73,7 +73,7 @@ std::vector<grant> postgres_session::acquire_shared(std::span<const acquire_item
   for (const auto& one : requests) {
     all.add(one.name, to_string(one.kind), one.capacity, one.lease, one.hold, one.fair, one.weight);
   }
-  return read_grants(connection_.call("acquire_shared", all));
+  return read_grants(connection_.call("acquire_shared", all.shortened()));
 }
 
 std::vector<hold_id> postgres_session::release(std::span<const release_item> requests, durability how) {
@@ -95,7 +95,7 @@ std::vector<hold_id> postgres_session::release_by(const std::string& statement,
     }
     postgres_batch<3> all;
     for (const auto& one : requests) all.add(one.name, one.lease, one.hold);
-    return connection_.call(statement, all, commit);
+    return connection_.call(statement, all.shortened(), commit);
   };
   return read_holds(ask());
 }

@@ -1,5 +1,6 @@
 -- name: acquire
--- Grants a batch. $1 names, $2 kinds, $3 capacities, $4 leases, $5 holds, $6 fairness: arrays of one length.
+-- Grants a batch. $1 names, $2 kinds, $3 capacities, $4 leases, $5 holds, $6 fairness: arrays of one length, or with one
+-- element, which is meant for all requests; then unnest() yields NULL for the others.
 -- The locking step never waits. The conditions are repeated because a row may change between this statement's
 -- snapshot and its lock. The new version of such a row is not in the snapshot, so that row is left to the slow path.
 -- If meta names another server, nothing is granted. connect_settings sets rowlock.system, because reading the system
@@ -12,11 +13,14 @@ WITH recorded_server AS MATERIALIZED (
                    || left(pg_walfile_name(pg_current_wal_lsn()), 8)
 ),
 taken AS MATERIALIZED (
-  SELECT l.ctid AS place, a.lease_id, a.hold_id
+  SELECT l.ctid AS place, coalesce(a.lease_id, ($4::uuid[])[1]) AS lease_id, a.hold_id
   FROM rowlock_lock AS l
   JOIN unnest($1::text[], $2::text[], $3::bigint[], $4::uuid[], $5::uuid[], $6::boolean[])
     AS a (name, kind, capacity, lease_id, hold_id, fair)
-    ON a.name = l.name AND a.kind = l.kind AND a.capacity = l.capacity AND a.fair = l.fair
+    ON a.name = l.name
+      AND l.kind = coalesce(a.kind, ($2::text[])[1])
+      AND l.capacity = coalesce(a.capacity, ($3::bigint[])[1])
+      AND l.fair = coalesce(a.fair, ($6::boolean[])[1])
   WHERE l.lease_id IS NULL
     AND l.in_use = 0
     AND NOT (l.has_queue AND l.fair)
@@ -98,7 +102,7 @@ RETURNING l.hold_id, l.token;
 
 -- name: acquire_shared
 -- Grants a batch of permits. $1 names, $2 kinds, $3 capacities, $4 leases, $5 holds, $6 fairness, $7 weights:
--- arrays of one length. As in acquire, the lock's row decides. The row lock taken here does not conflict with the
+-- arrays as in acquire. As there, the lock's row decides. The row lock taken here does not conflict with the
 -- FOR KEY SHARE of another reader's guard.
 -- Why in_use is right: a row that was written after this statement's snapshot is left to the slow path, because
 -- its new version is not in the snapshot. So the row that is counted on is the newest one, and it is locked here.
@@ -113,13 +117,17 @@ WITH recorded_server AS MATERIALIZED (
                    || left(pg_walfile_name(pg_current_wal_lsn()), 8)
 ),
 taken AS MATERIALIZED (
-  SELECT l.ctid AS place, a.lease_id, a.hold_id, a.weight
+  SELECT l.ctid AS place, coalesce(a.lease_id, ($4::uuid[])[1]) AS lease_id, a.hold_id,
+         coalesce(a.weight, ($7::bigint[])[1]) AS weight
   FROM rowlock_lock AS l
   JOIN unnest($1::text[], $2::text[], $3::bigint[], $4::uuid[], $5::uuid[], $6::boolean[], $7::bigint[])
     AS a (name, kind, capacity, lease_id, hold_id, fair, weight)
-    ON a.name = l.name AND a.kind = l.kind AND a.capacity = l.capacity AND a.fair = l.fair
+    ON a.name = l.name
+      AND l.kind = coalesce(a.kind, ($2::text[])[1])
+      AND l.capacity = coalesce(a.capacity, ($3::bigint[])[1])
+      AND l.fair = coalesce(a.fair, ($6::boolean[])[1])
   WHERE l.lease_id IS NULL
-    AND l.in_use + a.weight <= l.capacity
+    AND l.in_use + coalesce(a.weight, ($7::bigint[])[1]) <= l.capacity
     AND NOT (l.has_queue AND l.fair)
     AND (SELECT count(*) FROM recorded_server) = 1
   ORDER BY l.name

@@ -1,12 +1,12 @@
 -- name: release
--- Frees a batch. $1 names, $2 leases, $3 holds, $4 synchronous_commit for this commit alone.
+-- Frees a batch. $1 names, $2 leases, $3 holds (arrays as in acquire), $4 synchronous_commit for this commit alone.
 -- Unlike the lock that acquire takes, FOR UPDATE conflicts with the FOR KEY SHARE of a guarded transaction: such a
 -- row is skipped and its hold stays. RETURNING runs for every written row, so the setting cannot be left out.
 WITH taken AS MATERIALIZED (
-  SELECT l.ctid AS place, a.lease_id, a.hold_id
+  SELECT l.ctid AS place, l.lease_id, a.hold_id
   FROM rowlock_lock AS l
   JOIN unnest($1::text[], $2::uuid[], $3::uuid[]) AS a (name, lease_id, hold_id)
-    ON l.name = a.name AND l.lease_id = a.lease_id AND l.hold_id = a.hold_id
+    ON l.name = a.name AND l.lease_id = coalesce(a.lease_id, ($2::uuid[])[1]) AND l.hold_id = a.hold_id
   WHERE NOT (l.has_queue AND l.fair)
   ORDER BY l.name
   FOR UPDATE OF l SKIP LOCKED
@@ -40,7 +40,8 @@ WHERE l.ctid = (
 RETURNING $3::uuid AS hold_id, set_config('synchronous_commit', $4::text, true);
 
 -- name: release_shared
--- Frees a batch of permits. $1 names, $2 leases, $3 holds, $4 synchronous_commit for this commit alone.
+-- Frees a batch of permits. $1 names, $2 leases, $3 holds (arrays as in acquire), $4 synchronous_commit for this commit
+-- alone.
 -- NO KEY UPDATE of the lock's row does not conflict with the FOR KEY SHARE of a guarded transaction. FOR UPDATE of
 -- the permit conflicts with the guard of that permit: the permit is skipped, and others beside it are freed. A
 -- guarded permit counts in in_use, so nobody can get the lock exclusively.
@@ -50,7 +51,7 @@ RETURNING $3::uuid AS hold_id, set_config('synchronous_commit', $4::text, true);
 -- one skips the row or finds that it has moved. RETURNING runs for every row written, so the setting cannot be
 -- left out.
 WITH taken AS MATERIALIZED (
-  SELECT l.ctid AS place, a.name, a.lease_id, a.hold_id
+  SELECT l.ctid AS place, a.name, coalesce(a.lease_id, ($2::uuid[])[1]) AS lease_id, a.hold_id
   FROM rowlock_lock AS l
   JOIN unnest($1::text[], $2::uuid[], $3::uuid[]) AS a (name, lease_id, hold_id) ON a.name = l.name
   WHERE NOT (l.has_queue AND l.fair)
