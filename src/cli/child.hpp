@@ -24,8 +24,9 @@ void remember_inherited_descriptors();
 void close_own_descriptors_on_exec() noexcept;
 
 // The guard's name and arguments, as ps and pkill see them, do not mention rowlock: `pkill -9 rowlock` and
-// `pkill -9 -f rowlock` must not end the guard together with this process. main() gives its arguments, whose memory the guard
-// overwrites in its own copy. Without this call the guard keeps the arguments of this process.
+// `pkill -9 -f rowlock` must not end the guard together with this process. main() gives its arguments, whose
+// memory the guard overwrites in its own copy. Without this call the guard keeps the arguments of this
+// process.
 void remember_arguments(int count, char** words) noexcept;
 
 // A process that kills a process group when this process ends, even by SIGKILL.

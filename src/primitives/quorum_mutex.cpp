@@ -96,8 +96,8 @@ class quorum_lock {
 
   engine& member(std::size_t i) const { return *access::engine(members_[i]); }
   instant now() const { return member(0).environment().time.now(); }
-  // Does not use the pauses of member(0).environment(): if that member is closed, only its vote is missing, and the others
-  // are asked again.
+  // Does not use the pauses of member(0).environment(): if that member is closed, only its vote is missing,
+  // and the others are asked again.
   void sleep_until(instant then, const std::stop_token& stop) const {
     client_layer::stoppable_sleep{member(0).environment().time}.sleep_until(then, stop);
   }

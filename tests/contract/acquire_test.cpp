@@ -26,8 +26,8 @@ class acquire_test : public contract_test {
     for (const auto& one : wanted) requests.push_back(one.request());
     return session.acquire_all(requests);
   }
-  // Requests a lock that is free, one that is as the test has made it, and another that is free. All must be granted, or
-  // nothing may have changed.
+  // Requests a lock that is free, one that is as the test has made it, and another that is free. All must be
+  // granted, or nothing may have changed.
   bool grants_all(const claim& second) {
     const auto lease = new_lease();
     const claim first{"1", lease};

@@ -23,7 +23,7 @@
 #include <string_view>
 #include <utility>
 
-// So that callers can pass ids to context::log(), which formats them where a failure does no harm. From
+// So that callers can pass ids to client_environment::log(), which formats them where a failure does no harm. From
 // version 10 on fmt uses format_as() instead.
 #if FMT_VERSION < 100000
 template <class Tag>

@@ -54,9 +54,9 @@ class hold_registry {
   std::uint64_t check_count() const noexcept { return check_count_.load(); }
 
   // Returns false if the hold's lease has ended: the hold was not added, and must not be used. checks_before:
-  // checks() from before the request was sent. If a check has begun since then, it may have been for a loss
-  // of this very hold, so the hold stays in unchecked() until it has been looked up by itself. If memory runs
-  // out, the hold was not added either.
+  // check_count() from before the request was sent. If a check has begun since then, it may have been for a
+  // loss of this very hold, so the hold stays in unchecked() until it has been looked up by itself. If memory
+  // runs out, the hold was not added either.
   bool add(const hold_ptr& hold, std::uint64_t checks_before);
   void remove(const hold_state& hold) noexcept;
   void remove(std::span<const hold_ptr> holds) noexcept;

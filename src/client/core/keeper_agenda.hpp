@@ -39,8 +39,9 @@ class keeper_agenda {
     if (sleeps_past_holds_.load()) wake();
   }
 
-  // How many wake-ups have come, and grants to waiters that were not registered yet. Whoever reads it before a request is
-  // sent sees, once the request is registered as a waiter, whether one of them may have been for that waiter.
+  // How many wake-ups have come, plus the grants to waiters that were not registered yet. Whoever reads this
+  // before a request is sent sees, once the request is registered as a waiter, whether one of them may have
+  // been for that waiter.
   std::uint64_t wakeups() const noexcept { return wakeups_.load(); }
   void count_wakeup() noexcept { wakeups_.fetch_add(1); }
 

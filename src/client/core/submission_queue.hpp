@@ -119,9 +119,9 @@ class submission_queue {
   struct side {
     std::condition_variable work;
     std::size_t idle_workers = 0;
-    // Of the idle workers, those that are being woken. Many requests may come before such a worker runs, and it takes
-    // all of them: each further system call would cost a third of a request. A worker that wakes by itself counts as one
-    // that was woken, so this may be too small, and never too large.
+    // Of the idle workers, those that are being woken. Many requests may come before such a worker runs; it
+    // takes all of them, so they need not wake it again. A worker that wakes by itself counts as one that was
+    // woken, so this may be too small, but never too large.
     std::size_t woken_workers = 0;
     std::size_t connected_workers = 0;
     bool blocked = false;

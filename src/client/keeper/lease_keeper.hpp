@@ -1,18 +1,21 @@
 // The thread that keeps a client alive, on a connection of its own: it renews the lease and listens for wake-ups. In
 // between it does its other duties, each of which is a statement or two. So a renewal waits for no more than that.
 //
-//   duty           | when it is due                                           | what it does
-//   renew          | a few times in each ttl, or when somebody asks           | renews the lease, and passes on what the
-//                  |                                                          | answer shows of the database
-//   listen         | the first candidate watches an office                    | listens to changes of offices, too
-//   look           | every poll interval while somebody waits, at a takeover, | looks up the waiters (waiter_poll)
-//                  | or after a wake-up                                       |
-//   look at named  | a wake-up has named waiters                              | looks up those
-//   poll           | somebody waits, and the database sends no wake-ups       | asks the database for wake-ups
-//   audit          | a renewal or a wake-up leaves holds to be checked        | checks some holds (hold_audit)
-//   end lost       | a lost lease would have expired                          | ends it in the database
-//   send releases  | no worker is connected, and there are releases           | sends them, until the next renewal is due
-//   sweep          | every sweep interval                                     | frees what dead clients left (background_sweep)
+//   duty          | when it is due                                  | what it does
+//   renew         | a few times in each ttl, or when somebody asks  | renews the lease, and passes on what the
+//                 |                                                 | answer shows of the database
+//   listen        | the first candidate watches an election         | listens to changes of leaders, too
+//   look          | every poll interval while somebody waits, at a  | looks up the waiters (waiter_poll)
+//                 | takeover, or after a wake-up                    |
+//   look at named | a wake-up has named waiters                     | looks up those
+//   poll          | somebody waits, and the database sends no       | asks the database for wake-ups
+//                 | wake-ups                                        |
+//   audit         | a renewal or a wake-up leaves holds to be       | checks some holds (hold_audit)
+//                 | checked                                         |
+//   end lost      | a lost lease would have expired                 | ends it in the database
+//   send releases | no worker is connected, and there are releases  | sends them until the next renewal is due
+//   sweep         | every sweep interval                            | frees what dead clients left behind
+//                 |                                                 | (background_sweep)
 #pragma once
 
 #include "client/base/change_signal.hpp"

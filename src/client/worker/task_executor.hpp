@@ -30,7 +30,7 @@ struct decision_subject {
   bool needs_data = false;  // lock_view::data
 };
 
-// What ends a call earlier than context::longest_call().
+// What ends a call earlier than client_environment::longest_call().
 struct call_limit {
   std::optional<instant> until{};
   std::stop_token stop{};
