@@ -21,13 +21,14 @@ worker::worker(const worker_settings& settings) {
   theirs.number = ends[1];
   child_setup setup;
   setup.in = setup.out = theirs.number;
-  process_ = std::make_unique<child_process>(
-      std::vector<std::string>{
-          ROWLOCK_PROCESS_WORKER_PATH, settings.url, settings.prefix, settings.application,
-          std::to_string(settings.ttl.count()), std::to_string(settings.statement_timeout.count()),
-          std::to_string(settings.connect_timeout.count()), std::to_string(settings.close_timeout.count()),
-          std::to_string(settings.skew.count())},
-      setup);
+  auto arguments = settings.program;
+  if (arguments.empty()) arguments.push_back(ROWLOCK_PROCESS_WORKER_PATH);
+  for (const auto& text : {settings.url, settings.prefix, settings.application}) arguments.push_back(text);
+  for (const auto& limit : {settings.ttl, settings.statement_timeout, settings.connect_timeout,
+                            settings.close_timeout, settings.skew}) {
+    arguments.push_back(std::to_string(limit.count()));
+  }
+  process_ = std::make_unique<child_process>(arguments, setup);
   const auto said = answer();
   if (said != "connected") throw std::runtime_error("the worker says: " + said);
 }

@@ -8,6 +8,7 @@
 #include <map>
 #include <memory>
 #include <string>
+#include <vector>
 
 namespace rowlock::test {
 
@@ -20,6 +21,7 @@ struct worker_settings {
   std::chrono::milliseconds connect_timeout{20'000};  // rowlock's default is too short for a loaded machine
   std::chrono::milliseconds close_timeout{2'000};
   std::chrono::milliseconds skew{0};
+  std::vector<std::string> program;  // what is started with these arguments; empty: the worker of this folder
 };
 
 struct granted {

@@ -1,0 +1,173 @@
+// The client of examples/python keeps the contract of docs/sql-protocol.md beside C++ clients: exclusion, rising tokens,
+// the order of the queue, and the guard, while processes of either kind are killed.
+#include "crew.hpp"
+#include "process_test.hpp"
+
+#include <rowlock/rowlock.hpp>
+
+#include <random>
+#include <thread>
+
+namespace rowlock::test {
+
+namespace {
+
+class python_client_test : public process_test {
+ protected:
+  static worker_settings in_python(worker_settings made) {
+    // scripts/setup installs the drivers for this interpreter; another one in the PATH may lack them.
+    made.program = {"/usr/bin/python3", "-B", ROWLOCK_PYTHON_WORKER_PATH};
+    return made;
+  }
+  // With a short ttl, for tests that wait until a lease has expired.
+  worker_settings mortal() const {
+    auto made = settings();
+    made.ttl = 1'000ms;
+    made.close_timeout = 30s;
+    return made;
+  }
+  // With a ttl that no busy machine exceeds.
+  worker_settings patient() const {
+    auto made = mortal();
+    made.ttl = 30'000ms;
+    return made;
+  }
+  worker start_python() const { return worker{in_python(patient())}; }
+
+  // A client that works on a new database records its server; the example does not.
+  void SetUp() override {
+    process_test::SetUp();
+    auto first = start();
+    ASSERT_EQ(first.ask("sweep"), "swept");
+    first.finish();
+  }
+};
+
+TEST_P(python_client_test, counts_exactly_and_keeps_the_queue_beside_cpp_clients) {
+  book().create({"counter"});
+  book().note_tickets();
+  crew ours{patient(), "load unguarded 2 8 counter", 2};
+  crew theirs{in_python(patient()), "load unguarded 1 10 counter", 3};
+  const auto python = theirs.join();
+  const auto cpp = ours.join();
+  EXPECT_EQ(python.at("written"), 3 * 10);
+  EXPECT_EQ(cpp.at("written"), 2 * 2 * 8);
+  EXPECT_EQ(python.at("lost") + python.at("unreleased") + cpp.at("lost") + cpp.at("unreleased"), 0);
+  const auto found = book().check();
+  EXPECT_EQ(found.counted, 3 * 10 + 2 * 2 * 8);
+  EXPECT_EQ(found.logged, found.counted);
+  EXPECT_EQ(found.repeated_values, 0);
+  EXPECT_EQ(found.token_faults, 0);
+  EXPECT_EQ(found.ticket_faults, 0);
+  EXPECT_GT(found.queued, found.logged / 3);
+}
+
+TEST_P(python_client_test, keeps_the_counter_exact_while_either_side_is_killed) {
+  const std::vector<std::string> names{"name/0", "name/1", "name/2", "name/3"};
+  std::string load;
+  for (const auto& name : names) load += ' ' + name;
+  book().create(names);
+  const auto seed = std::random_device{}();
+  SCOPED_TRACE("seed " + std::to_string(seed));
+  std::mt19937 random{seed};
+  crew ours{mortal(), "load guarded 2 0" + load, 2};
+  crew theirs{in_python(mortal()), "load guarded 1 0" + load, 2};
+  const auto end = std::chrono::steady_clock::now() + 2s;
+  while (std::chrono::steady_clock::now() < end) {
+    std::this_thread::sleep_for(std::chrono::milliseconds{random() % 600});
+    (random() % 2 == 0 ? ours : theirs).kill_one(random);
+  }
+  EXPECT_EQ(theirs.halt().at("unaware"), 0);
+  EXPECT_EQ(ours.halt().at("unaware"), 0);
+  auto survivor = start_python();
+  for (const auto& name : names) {
+    EXPECT_TRUE(survivor.ask("try_for " + name + " 10000").starts_with("granted ")) << name;
+  }
+  survivor.finish();
+  const auto found = book().check();
+  EXPECT_GT(found.logged, 10);
+  EXPECT_EQ(found.counted, found.logged);
+  EXPECT_EQ(found.repeated_values, 0);
+  EXPECT_EQ(found.token_faults, 0);
+  EXPECT_EQ(number("SELECT count(*) FROM @lock WHERE in_use <> 0 AND hold_id IS NULL"), 0);
+}
+
+TEST_P(python_client_test, is_refused_by_its_guard_when_it_was_stopped_for_longer_than_its_ttl) {
+  worker stopped{in_python(mortal())};
+  const auto first = stopped.acquire("nightly");
+  auto next = start();
+  EXPECT_EQ(stopped.ask("stop_before_guard"), "stopping");
+  until_stopped(stopped.pid());
+  EXPECT_GT(next.acquire("nightly").token, first.token);
+  stopped.go_on();
+  EXPECT_EQ(stopped.answer(), "refused");
+  EXPECT_EQ(stopped.ask("state"), "invalid");
+}
+
+TEST_P(python_client_test, takes_the_lock_of_a_stopped_cpp_client_whose_guard_then_refuses) {
+  worker stopped{mortal()};
+  auto next = start_python();
+  const auto first = stopped.acquire("nightly");
+  EXPECT_EQ(stopped.ask("stop_before_guard"), "stopping");
+  until_stopped(stopped.pid());
+  EXPECT_GT(next.acquire("nightly").token, first.token);
+  stopped.go_on();
+  EXPECT_EQ(stopped.answer(), "refused");
+}
+
+TEST_P(python_client_test, hands_over_to_the_first_waiter_and_gives_up_its_place) {
+  auto holder = start_python();
+  auto first = start();
+  auto second = start_python();
+  holder.acquire("nightly");
+  EXPECT_EQ(first.ask("try nightly"), "busy");
+  EXPECT_EQ(second.ask("try nightly"), "busy");
+  EXPECT_EQ(second.ask("try_for nightly 50"), "busy");
+  EXPECT_EQ(queued(), 0);
+  first.tell("acquire nightly");
+  until_queued(1);
+  second.tell("acquire nightly");
+  until_queued(2);
+  EXPECT_EQ(holder.ask("release"), "released");
+  first.grant(slack);
+  EXPECT_TRUE(second.is_silent());
+  EXPECT_EQ(first.ask("release"), "released");
+  second.grant(slack);
+  EXPECT_EQ(second.ask("release"), "released");
+  EXPECT_EQ(number("SELECT count(*) FROM @lock WHERE in_use <> 0"), 0);
+}
+
+TEST_P(python_client_test, learns_of_release_requests_and_forced_releases) {
+  options how;
+  how.prefix = prefix();
+  const client operators = connect(settings().url, how);
+  auto holder = start_python();
+  holder.acquire("nightly");
+  EXPECT_EQ(holder.ask("renew"), "renewed");
+  EXPECT_EQ(admin{operators}.request_release("nightly", {.reason = "maintenance", .within = 0s}),
+            release_request_result::kept);
+  EXPECT_EQ(holder.ask("renew"), "requested");
+  EXPECT_TRUE(admin{operators}.release("nightly"));
+  EXPECT_EQ(holder.ask("renew"), "lost");
+}
+
+TEST_P(python_client_test, waits_while_a_lock_rests_after_a_loss) {
+  auto how = options{};
+  how.prefix = prefix();
+  how.ttl = 1s;
+  const client maker = connect(settings().url, how);
+  mutex(maker, "nightly", {.delay = 300ms}).acquire().release();  // the delay is stored with the name
+  auto next = start_python();
+  worker lost{in_python(mortal())};
+  const auto first = lost.acquire("nightly");
+  lost.kill();
+  EXPECT_GT(next.acquire("nightly").token, first.token);
+  EXPECT_EQ(next.ask("release"), "released");
+  EXPECT_EQ(number("SELECT count(*) FROM @lock WHERE hold_id IS NOT NULL"), 0);
+}
+
+ROWLOCK_FOR_EACH_SQL_STORE(python_client_test);
+
+}  // namespace
+
+}  // namespace rowlock::test
