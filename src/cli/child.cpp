@@ -296,18 +296,20 @@ int child::exit_code() const noexcept {
   return WIFSIGNALED(status_) ? by_signal + WTERMSIG(status_) : WEXITSTATUS(status_);
 }
 
-std::vector<std::string> child_environment(const std::string& name, long long token) {
+std::vector<std::string> child_environment(const hold& held) {
   std::vector<std::string> result;
   for (char** variable = environ; *variable != nullptr; ++variable) {
     const std::string_view text{*variable};
     if (text.starts_with("ROWLOCK_URL") || text.starts_with("ROWLOCK_LISTEN_URL=") ||
-        text.starts_with("ROWLOCK_NAME=") || text.starts_with("ROWLOCK_TOKEN=")) {
+        text.starts_with("ROWLOCK_NAME=") || text.starts_with("ROWLOCK_TOKEN=") ||
+        text.starts_with("ROWLOCK_HOLD=")) {
       continue;
     }
     result.emplace_back(text);
   }
-  result.push_back("ROWLOCK_NAME=" + name);
-  result.push_back("ROWLOCK_TOKEN=" + std::to_string(token));
+  result.push_back("ROWLOCK_NAME=" + held.name());
+  result.push_back("ROWLOCK_TOKEN=" + held.token().to_string());
+  result.push_back("ROWLOCK_HOLD=" + held.id().to_string());
   return result;
 }
 

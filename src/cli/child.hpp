@@ -3,6 +3,8 @@
 
 #include "cli/terminal.hpp"
 
+#include <rowlock/hold.hpp>
+
 #include <csignal>
 #include <optional>
 #include <stdexcept>
@@ -102,7 +104,7 @@ class child {
   bool is_to_continue_ = false;
 };
 
-// This process's environment without ROWLOCK_URL*, which hold secrets, and with the name and the token.
-std::vector<std::string> child_environment(const std::string& name, long long token);
+// This process's environment without ROWLOCK_URL*, which hold secrets, and with the name, the token and the hold's id.
+std::vector<std::string> child_environment(const hold& held);
 
 }  // namespace rowlock::cli

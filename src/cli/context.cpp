@@ -99,7 +99,7 @@ std::string context::database_url() const {
   if (!url.empty()) return url;
   if (const char* value = environment("ROWLOCK_URL")) return value;
   if (const char* path = environment("ROWLOCK_URL_FILE")) return read_secret(path);
-  // Only `rowlock run` sets these two, for the command from whose environment it takes the URL.
+  // Only `rowlock run` sets these two together, for the command from whose environment it takes the URL.
   if (environment("ROWLOCK_NAME") && environment("ROWLOCK_TOKEN")) {
     throw error(errc::invalid_argument,
                 "no database is named, because rowlock run takes ROWLOCK_URL and ROWLOCK_URL_FILE out of the "

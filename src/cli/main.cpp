@@ -39,6 +39,7 @@ int main(int count, char** words) {
   add_elect(program);
   add_acquire(program);
   add_renew(program);
+  add_guard(program);
   add_list(program);
   add_watch(program);
   add_show(program);

@@ -125,7 +125,7 @@ command_result run_holding(const context& global, const command_settings& chosen
   watch_result seen;
   try {
     wait_for_stderr(100ms);  // so that these lines stand before those of the command
-    child command{global.command, child_environment(name, held.token().value()), signals.mask_before()};
+    child command{global.command, child_environment(held), signals.mask_before()};
     seen = watch(command, held, signals, chosen.watch, note);
     if (!seen.out_of_reach) result.exit_code = seen.timed_out ? timed_out : command.exit_code();
   } catch (const not_started& problem) {
@@ -255,9 +255,10 @@ void add_run(command_line& program) {
       "rowlock run billing/nightly --wait 30s -- ./bill-everyone\n"
       "  rowlock run catalog --shared -- ./report\n"
       "  rowlock run gpu --permits 2 --capacity 8 -- ./train\n"
-      "Without --wait it waits for ever. The command has ROWLOCK_NAME and ROWLOCK_TOKEN in its\n"
-      "environment. The exit code is the command's; 75: busy; 76: the hold was lost while the command ran;\n"
-      "124: --at-most ended the command; 71: the command could not be ended, since it runs as another user.");
+      "Without --wait it waits for ever. The command finds ROWLOCK_NAME, ROWLOCK_TOKEN and ROWLOCK_HOLD in\n"
+      "its environment. The exit code is the command's; 75: busy; 76: the hold was lost while the command\n"
+      "ran; 124: --at-most ended the command; 71: the command could not be ended, since it runs as another\n"
+      "user.");
   auto words = std::make_shared<run_words>();
   add_name_and_wait(command, words->lock);
   add_kind_and_data(command, words->lock);

@@ -9,6 +9,7 @@ void add_run(command_line& program);
 void add_elect(command_line& program);
 void add_acquire(command_line& program);
 void add_renew(command_line& program);
+void add_guard(command_line& program);
 void add_list(command_line& program);
 void add_watch(command_line& program);
 void add_show(command_line& program);

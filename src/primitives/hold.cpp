@@ -1,4 +1,5 @@
 #include <rowlock/error.hpp>
+#include <rowlock/guard/statement.hpp>
 #include <rowlock/hold.hpp>
 
 #include "client/call/transfer.hpp"
@@ -7,6 +8,10 @@
 #include "model/names.hpp"
 #include "model/text.hpp"
 #include "primitives/access.hpp"
+#include "store/open.hpp"
+#include "store/registry.hpp"
+
+#include <fmt/format.h>
 
 #include <utility>
 
@@ -30,6 +35,16 @@ model::lock_mode guarded_mode(client_layer::hold_state& held) {
     }
   }
   return held.mode();
+}
+
+std::string dialect_named(const std::string& database) {
+  if (database == "postgresql" || database == "postgres") return "postgres";
+  if (database == "mysql" || database == "mariadb") return "mysql";
+  if (database == "sqlite") return database;
+  if (database.find(':') != std::string::npos) return store::dialect_of(database);
+  throw error(
+      errc::invalid_argument,
+      fmt::format("'{}' is not a dialect: postgresql, mysql, mariadb or sqlite is expected", database));
 }
 
 }  // namespace
@@ -173,6 +188,21 @@ guard_statement hold::guard_statement() const {
   }
   const auto& guard = state_->engine().guard(guarded_mode(*state_));
   return {guard.sql, {state_->name(), state_->id().to_string()}, guard.write};
+}
+
+guard_statement guard_statement_for(const std::string& database, const guard_target& target) {
+  model::check_name(target.name);
+  model::check_identifier("prefix", target.prefix);
+  if (!target.schema.empty()) model::check_identifier("schema", target.schema);
+  const auto* found = store::find_store(dialect_named(database));
+  if (!found) {
+    throw error(errc::invalid_argument,
+                fmt::format("the store of {} is not linked into this program, only {}", database,
+                            store::linked_dialects_text()));
+  }
+  const auto mode = target.is_shared ? model::lock_mode::shared : model::lock_mode::exclusive;
+  auto texts = found->guard({.prefix = target.prefix, .schema = target.schema}, mode, target.is_clustered);
+  return {std::move(texts.sql), {target.name, target.hold.to_string()}, std::move(texts.write)};
 }
 
 namespace detail {

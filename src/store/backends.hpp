@@ -27,6 +27,16 @@ std::unique_ptr<migration_session> open_mysql_for_migration(const std::string& u
 std::unique_ptr<migration_session> open_sqlite_for_migration(const std::string& url_or_path,
                                                              const store_options& options);
 
+// What guard_sql() and guard_write_sql() of such a database return. clustered: a Galera cluster, or a group with several
+// primaries.
+struct guard_texts {
+  std::string sql;
+  std::string write{};
+};
+guard_texts postgres_guard(const store_options& options, model::lock_mode mode, bool clustered);
+guard_texts mysql_guard(const store_options& options, model::lock_mode mode, bool clustered);
+guard_texts sqlite_guard(const store_options& options, model::lock_mode mode, bool clustered);
+
 // These connect, read what their checks judge, and disconnect. They throw as the functions above, also for a
 // missing database. A missing SQLite file counts as a missing schema.
 server_facts read_postgres_facts(const std::string& url, const store_options& options);

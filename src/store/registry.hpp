@@ -23,6 +23,7 @@ struct linked_store {
   server_facts (*read_facts)(const std::string& url, const store_options& options) = nullptr;
   std::span<const check> (*checks)() = nullptr;
   std::span<const embedded::file> (*migrations)() = nullptr;
+  guard_texts (*guard)(const store_options& options, model::lock_mode mode, bool clustered) = nullptr;
 };
 
 // How a store enters the table, in each of its libraries (<store>/<store>_store.cpp):

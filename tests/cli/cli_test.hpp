@@ -24,7 +24,7 @@ inline std::unique_ptr<command_process> start_program(const std::string& path, w
                                                       std::map<std::string, std::string> environment) {
   arguments.insert(arguments.begin(), path);
   for (const char* name : {"ROWLOCK_URL", "ROWLOCK_URL_FILE", "ROWLOCK_PREFIX", "ROWLOCK_SCHEMA",
-                           "ROWLOCK_NAME", "ROWLOCK_TOKEN"}) {
+                           "ROWLOCK_NAME", "ROWLOCK_TOKEN", "ROWLOCK_HOLD"}) {
     environment.try_emplace(name, "");
   }
   return std::make_unique<command_process>(arguments, environment);

@@ -167,7 +167,7 @@ TEST(completion, offers_the_same_values_in_each_shell) {
     return result;
   };
   const auto known = values_in(bash);
-  EXPECT_EQ(known.size(), 4U);
+  EXPECT_EQ(known.size(), 5U);
   EXPECT_EQ(values_in(zsh), known);
   const auto of_fish = contents(fish);
   for (const auto& [option, values] : known) {

@@ -11,7 +11,7 @@ function __rowlock_line
             set is_value no
         else if test "$word" = --
             return 1
-        else if contains -- $word --above --age --application --as --at-most --capacity --conflict-exit-code --data --delay --dialect --format --hold --idle --interval --keep --kill-after --limit --listen-url --min-hold --out --permits --prefix --reason --receipt --record --role --schema --sort --stop --to --ttl --url --value --wait --within -E -w
+        else if contains -- $word --above --age --application --as --at-most --capacity --conflict-exit-code --data --delay --dialect --format --hold --idle --interval --keep --kill-after --limit --listen-url --min-hold --out --permits --placeholders --prefix --reason --receipt --record --role --schema --sort --stop --to --ttl --url --value --wait --within -E -w
             set is_value yes
         else if string match -q -- '-*' $word; or test "$word" = help -a -z "$found"
             continue
@@ -73,6 +73,7 @@ complete -c rowlock -n '__rowlock_at ""' -a run -d 'Run a command while holding 
 complete -c rowlock -n '__rowlock_at ""' -a elect -d 'Run a command while this process leads: elect NAME -- COMMAND ...'
 complete -c rowlock -n '__rowlock_at ""' -a acquire -d 'Acquire a lock that outlives this command, and print a receipt for it.'
 complete -c rowlock -n '__rowlock_at ""' -a renew -d 'Extend a hold of `rowlock acquire` to its full ttl from now. Exit code 76: it was lost.'
+complete -c rowlock -n '__rowlock_at ""' -a guard -d 'Print the SQL with which a transaction proves that it holds the lock.'
 complete -c rowlock -n '__rowlock_at ""' -a list -d 'List locks, with their holders and numbers of waiters.'
 complete -c rowlock -n '__rowlock_at ""' -a watch -d 'Show locks as they change: a table in a terminal (q ends it), otherwise a line per change.'
 complete -c rowlock -n '__rowlock_at ""' -a show -d 'Show one lock and its holders. Exit code 1: there is no such lock.'
@@ -130,6 +131,12 @@ complete -c rowlock -n '__rowlock_at "epoch show"' -s h -l help -d 'Print this h
 complete -c rowlock -n '__rowlock_at "epoch skew"' -s h -l help -d 'Print this help message and exit'
 complete -c rowlock -n '__rowlock_at "gc"' -s h -l help -d 'Print this help message and exit'
 complete -c rowlock -n '__rowlock_at "gc"' -l idle -x -d 'Delete locks that nobody has acquired for this long, such as 30d'
+complete -c rowlock -n '__rowlock_at "guard"' -s h -l help -d 'Print this help message and exit'
+complete -c rowlock -n '__rowlock_at "guard"' -l hold -x -d 'The id of the hold; default: ROWLOCK_HOLD'
+complete -c rowlock -n '__rowlock_at "guard"' -l dialect -x -a 'postgresql mysql mariadb sqlite' -d 'postgresql, mysql, mariadb or sqlite; default: that of --url or ROWLOCK_URL'
+complete -c rowlock -n '__rowlock_at "guard"' -s s -l shared -d 'The hold is one of run --shared or run --permits'
+complete -c rowlock -n '__rowlock_at "guard"' -l cluster -d 'The database is a Galera cluster, or a MySQL group with several primaries'
+complete -c rowlock -n '__rowlock_at "guard"' -l placeholders -x -a 'dollar question percent named' -d 'Print placeholders instead of values'
 complete -c rowlock -n '__rowlock_at "history"' -s h -l help -d 'Print this help message and exit'
 complete -c rowlock -n '__rowlock_at "history"' -l limit -x -d 'Show at most the latest N lines (default 50)'
 complete -c rowlock -n '__rowlock_at "history"' -l record -x -d 'Record these names: a name, or a prefix and a *'

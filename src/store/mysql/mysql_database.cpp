@@ -6,6 +6,13 @@ namespace rowlock::store {
 
 namespace {
 
+guard_texts guard_of(const sql_catalog& catalog, model::lock_mode mode, bool clustered) {
+  const bool shared = mode == model::lock_mode::shared;
+  if (!clustered) return {catalog[shared ? "guard_shared" : "guard"]};
+  return {catalog[shared ? "guard_read_shared" : "guard_read"],
+          catalog[shared ? "guard_write_shared" : "guard_write"]};
+}
+
 class mysql_database final : public database {
  public:
   mysql_database(const std::string& url, const store_options& options)
@@ -17,13 +24,10 @@ class mysql_database final : public database {
   std::string_view dialect() const noexcept override { return "mysql"; }
   bool must_poll() const noexcept override { return true; }
   std::string guard_sql(model::lock_mode mode) const override {
-    const bool shared = mode == model::lock_mode::shared;
-    if (context_->clustered) return context_->catalog[shared ? "guard_read_shared" : "guard_read"];
-    return context_->catalog[shared ? "guard_shared" : "guard"];
+    return guard_of(context_->catalog, mode, context_->clustered).sql;
   }
   std::string guard_write_sql(model::lock_mode mode) const override {
-    if (!context_->clustered) return {};
-    return context_->catalog[mode == model::lock_mode::shared ? "guard_write_shared" : "guard_write"];
+    return guard_of(context_->catalog, mode, context_->clustered).write;
   }
 
  private:
@@ -31,6 +35,10 @@ class mysql_database final : public database {
 };
 
 }  // namespace
+
+guard_texts mysql_guard(const store_options& options, model::lock_mode mode, bool clustered) {
+  return guard_of(sql_catalog{embedded::mysql_queries(), options.prefix}, mode, clustered);
+}
 
 std::unique_ptr<database> open_mysql(const std::string& url, const store_options& options) {
   return std::make_unique<mysql_database>(url, options);

@@ -11,7 +11,8 @@ namespace rowlock::store {
 namespace {
 
 constexpr linked_store this_store{"mysql",           &open_mysql,   &open_mysql_for_migration,
-                                  &read_mysql_facts, &mysql_checks, &embedded::mysql_migrations};
+                                  &read_mysql_facts, &mysql_checks, &embedded::mysql_migrations,
+                                  &mysql_guard};
 
 [[gnu::constructor(before_static_objects)]] void add_this_store() noexcept {
   add_store(this_store);

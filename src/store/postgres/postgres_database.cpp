@@ -26,11 +26,7 @@ class postgres_database final : public database {
   bool must_poll() const noexcept override { return is_deaf_.load(); }
 
   std::string guard_sql(model::lock_mode mode) const override {
-    // The application's connection may have another search_path.
-    const auto& options = context_->options;
-    const auto schema = options.schema.empty() ? std::string{} : fmt::format("\"{}\".", options.schema);
-    const sql_catalog qualified{embedded::postgres_queries(), schema + options.prefix};
-    return qualified[mode == model::lock_mode::shared ? "guard_shared" : "guard"];
+    return postgres_guard(context_->options, mode, false).sql;
   }
 
  private:
@@ -39,6 +35,14 @@ class postgres_database final : public database {
 };
 
 }  // namespace
+
+// Row locks are enough, whatever the server is.
+guard_texts postgres_guard(const store_options& options, model::lock_mode mode, bool) {
+  // The application's connection may have another search_path.
+  const auto schema = options.schema.empty() ? std::string{} : fmt::format("\"{}\".", options.schema);
+  const sql_catalog qualified{embedded::postgres_queries(), schema + options.prefix};
+  return {qualified[mode == model::lock_mode::shared ? "guard_shared" : "guard"]};
+}
 
 std::unique_ptr<database> open_postgres(const std::string& url, const store_options& options) {
   return std::make_unique<postgres_database>(url, options);

@@ -11,7 +11,8 @@ namespace rowlock::store {
 namespace {
 
 constexpr linked_store this_store{"postgres",           &open_postgres,   &open_postgres_for_migration,
-                                  &read_postgres_facts, &postgres_checks, &embedded::postgres_migrations};
+                                  &read_postgres_facts, &postgres_checks, &embedded::postgres_migrations,
+                                  &postgres_guard};
 
 [[gnu::constructor(before_static_objects)]] void add_this_store() noexcept {
   add_store(this_store);

@@ -28,6 +28,11 @@ class sqlite_database final : public database {
 
 }  // namespace
 
+// It finds the hold in either mode.
+guard_texts sqlite_guard(const store_options& options, model::lock_mode, bool) {
+  return {sql_catalog{embedded::sqlite_queries(), options.prefix}["guard"]};
+}
+
 std::unique_ptr<database> open_sqlite(const std::string& url_or_path, const store_options& options) {
   return std::make_unique<sqlite_database>(sqlite_file_path(url_or_path), options);
 }

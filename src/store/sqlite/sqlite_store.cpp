@@ -11,7 +11,8 @@ namespace rowlock::store {
 namespace {
 
 constexpr linked_store this_store{"sqlite",           &open_sqlite,   &open_sqlite_for_migration,
-                                  &read_sqlite_facts, &sqlite_checks, &embedded::sqlite_migrations};
+                                  &read_sqlite_facts, &sqlite_checks, &embedded::sqlite_migrations,
+                                  &sqlite_guard};
 
 [[gnu::constructor(before_static_objects)]] void add_this_store() noexcept {
   add_store(this_store);
