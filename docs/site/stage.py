@@ -11,7 +11,7 @@ import subprocess
 import sys
 
 repository, pages = (pathlib.Path(argument) for argument in sys.argv[1:3])
-languages = {".txt": "cmake", ".cpp": "cpp", ".hpp": "cpp", ".sh": "bash", ".yml": "yaml"}
+languages = {".txt": "cmake", ".py": "python", ".cpp": "cpp", ".hpp": "cpp", ".sh": "bash", ".yml": "yaml"}
 link = re.compile(r"(!?)\[([^\]]*)\]\(([^)\s#]*)(#[^)\s]*)?\)")
 
 
