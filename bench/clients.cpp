@@ -1,4 +1,5 @@
 // Many clients acquire permits of one name, of which there are enough for all: what rivals for one row cost each other.
+#include "bench/call_rates.hpp"
 #include "bench/floor.hpp"
 #include "bench/measure.hpp"
 
@@ -16,7 +17,8 @@ namespace {
 // and none of its requests is joined with those of another client.
 class hot_permits {
  public:
-  hot_permits(const std::vector<rowlock::client>& clients, std::int64_t capacity) : rates_{clients} {
+  hot_permits(floor_database& database, const std::vector<rowlock::client>& clients, std::int64_t capacity)
+      : rates_{database, clients} {
     for (const auto& client : clients) {
       semaphores_.push_back(std::make_unique<rowlock::counting_semaphore>(
           client, fmt::format("bench/permits/{}", capacity), capacity));
@@ -48,18 +50,18 @@ class hot_permits {
 // All connections update the same row, so each waits until the others have committed.
 class hot_row {
  public:
-  hot_row(floor_database& database, int connections) {
+  hot_row(floor_database& database, int connections) : rates_{database} {
     for (int i = 0; i < connections; ++i) connections_.push_back(database.connect(0));
   }
   void measure(std::chrono::nanoseconds slice) {
-    rates_.push_back(calls_per_second(static_cast<int>(connections_.size()), slice,
-                                      [this](int i) { connections_[static_cast<std::size_t>(i)]->pair(); }));
+    rates_.measure(static_cast<int>(connections_.size()), slice,
+                   [this](int i) { connections_[static_cast<std::size_t>(i)]->pair(); });
   }
-  double per_second() const { return median(rates_); }
+  const call_rates& rates() const { return rates_; }
 
  private:
   std::vector<std::unique_ptr<floor_connection>> connections_;
-  std::vector<double> rates_;
+  call_rates rates_;
 };
 
 }  // namespace
@@ -74,7 +76,7 @@ std::vector<result> clients(const plan& plan) {
   for (const int size : sizes) {
     std::vector<rowlock::client> clients;
     for (int i = 0; i < size; ++i) clients.push_back(rowlock::connect(plan.url, plan.settings));
-    hot_permits permits{clients, capacity};
+    hot_permits permits{*database, clients, capacity};
     hot_row row{*database, size};
     in_turn(
         plan.rounds, [&] { permits.measure(slice); }, [&] { row.measure(slice); });
@@ -83,9 +85,10 @@ std::vector<result> clients(const plan& plan) {
     one.threads = size;
     one.unit = "pairs/s";
     one.rowlock = permits.rates().per_second();
-    one.floor = row.per_second();
+    one.floor = row.rates().per_second();
     one.durability = database->durability();
-    one.details["client_statements_per_pair"] = permits.rates().statements_per_pair();
+    permits.rates().describe(one.details);
+    row.rates().describe(one.details, "floor_");
     one.details["of_the_fewest_clients"] =
         results.empty() ? 1.0 : one.rowlock / std::max(results.front().rowlock, 1e-9);
     one.details["pending_releases"] = permits.pending();

@@ -1,5 +1,6 @@
 #include "bench/contest.hpp"
 
+#include "bench/call_rates.hpp"
 #include "bench/measure.hpp"
 
 #include <algorithm>
@@ -23,33 +24,31 @@ class floors {
       if (static_cast<int>(connections_.size()) < sizes.front()) throw;
     }
     for (int size : sizes) {
-      if (size <= static_cast<int>(connections_.size())) rates_.push_back({size, {}});
+      if (size <= static_cast<int>(connections_.size())) rates_.emplace_back(size, database);
     }
   }
 
   void measure(std::chrono::nanoseconds slice) {
     for (auto& [size, rates] : rates_) {
-      rates.push_back(calls_per_second(
-          size, slice, [this](int i) { pair_(*connections_[static_cast<std::size_t>(i)], i); }));
+      rates.measure(size, slice, [this](int i) { pair_(*connections_[static_cast<std::size_t>(i)], i); });
     }
   }
 
-  double best() const {
-    double best = 0;
-    for (const auto& [size, rates] : rates_) best = std::max(best, median(rates));
-    return best;
+  const call_rates& best() const {
+    return std::ranges::max_element(rates_, {}, [](const auto& one) { return one.second.per_second(); })
+        ->second;
   }
 
   nlohmann::ordered_json by_connections() const {
     auto json = nlohmann::ordered_json::object();
-    for (const auto& [size, rates] : rates_) json[std::to_string(size)] = median(rates);
+    for (const auto& [size, rates] : rates_) json[std::to_string(size)] = rates.per_second();
     return json;
   }
 
  private:
   std::function<void(floor_connection&, int)> pair_;
   std::vector<std::unique_ptr<floor_connection>> connections_;
-  std::vector<std::pair<int, std::vector<double>>> rates_;
+  std::vector<std::pair<int, call_rates>> rates_;
 };
 
 }  // namespace
@@ -58,7 +57,8 @@ std::vector<result> compete(const plan& plan, floor_database& database, const co
   auto slice = plan.slice.value_or(2s);
   floors floor{database, sides};
   std::deque<pair_rates> own;
-  for (std::size_t i = 0; i < sides.threads.size(); ++i) own.emplace_back(std::vector{sides.client});
+  for (std::size_t i = 0; i < sides.threads.size(); ++i)
+    own.emplace_back(database, std::vector{sides.client});
   auto measure_rowlock = [&] {
     for (std::size_t i = 0; i < own.size(); ++i) own[i].measure(sides.threads[i], slice, sides.pair);
   };
@@ -70,10 +70,11 @@ std::vector<result> compete(const plan& plan, floor_database& database, const co
     one.threads = sides.threads[i];
     one.unit = "pairs/s";
     one.rowlock = own[i].per_second();
-    one.floor = floor.best();
+    one.floor = floor.best().per_second();
     one.durability = database.durability();
     one.details["floor_by_connections"] = floor.by_connections();
-    one.details["client_statements_per_pair"] = own[i].statements_per_pair();
+    own[i].describe(one.details);
+    floor.best().describe(one.details, "floor_");
     one.details["rounds"] = plan.rounds;
     results.push_back(std::move(one));
   }

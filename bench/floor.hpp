@@ -4,8 +4,11 @@
 
 #include "bench/scenario.hpp"
 
+#include <sys/types.h>
+
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -56,6 +59,12 @@ class floor_database {
   virtual std::string rows_written_name() = 0;
   // Drops what is left after the migrator has reverted everything: its ledger, and SQLite's file.
   virtual void drop_remains() = 0;
+
+  // The server's main process; the other ones are its children. Empty if there is no server, it is not on this machine,
+  // or it cannot be found.
+  virtual std::optional<pid_t> server_process() { return {}; }
+  // The bytes of the server's log of writes until now; only differences have a meaning. Empty if it does not count them.
+  virtual std::optional<std::int64_t> wal_bytes() { return {}; }
 
   // How long after it became idle a connection may publish its counts.
   virtual std::chrono::seconds counts_within() const { return std::chrono::seconds{0}; }

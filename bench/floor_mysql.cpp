@@ -1,4 +1,5 @@
 #include "bench/floor.hpp"
+#include "bench/server_usage.hpp"
 
 #include <soci/mysql/soci-mysql.h>
 #include <soci/soci.h>
@@ -6,6 +7,11 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include <unistd.h>
+
+#include <array>
+#include <filesystem>
+#include <fstream>
 #include <vector>
 
 namespace rowlock::bench {
@@ -143,6 +149,18 @@ class mysql_floor final : public floor_database {
     return sum;
   }
   void drop_remains() override { session_ << "DROP TABLE IF EXISTS " + mysql_table(plan_, "migration"); }
+
+  std::optional<pid_t> server_process() override {
+    std::array<char, 256> host{};
+    gethostname(host.data(), host.size() - 1);
+    if (variable("hostname") != host.data()) return {};
+    std::ifstream file{std::filesystem::path{variable("datadir")} / variable("pid_file")};
+    pid_t process = 0;
+    file >> process;
+    const auto program = program_of(process);
+    if (program != "mariadbd" && program != "mysqld") return {};
+    return process;
+  }
 
   std::string rows_written_name() override {
     return fmt::format("{} of the whole server", fmt::join(row_counters(), " + "));

@@ -1,4 +1,5 @@
 #include "bench/floor.hpp"
+#include "bench/server_usage.hpp"
 
 #include "store/postgres/pqxx_compat.hpp"
 
@@ -113,6 +114,19 @@ class postgres_floor final : public floor_database {
   void drop_remains() override { work_.exec("DROP TABLE IF EXISTS " + postgres_table(plan_, "migration")); }
 
   std::string rows_written_name() override { return "pg_stat_user_tables: inserted + updated + deleted"; }
+
+  std::optional<pid_t> server_process() override {
+    // Over the loopback and a Unix socket both ends have the same address, or none.
+    const auto backend =
+        work_.exec("SELECT pg_backend_pid(), inet_server_addr() IS NOT DISTINCT FROM inet_client_addr()");
+    if (!backend[0][1].as<bool>()) return {};
+    return parent_of_same_program(backend[0][0].as<pid_t>());
+  }
+
+  std::optional<std::int64_t> wal_bytes() override {
+    return number("SELECT (pg_current_wal_insert_lsn() - '0/0')::bigint");
+  }
+
   std::chrono::seconds counts_within() const override { return std::chrono::seconds{11}; }
 
  private:

@@ -1,3 +1,4 @@
+#include "bench/floor.hpp"
 #include "bench/report.hpp"
 #include "bench/scenario.hpp"
 #include "cli/command_line.hpp"
@@ -5,6 +6,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cstdio>
 #include <string>
 #include <vector>
@@ -42,6 +44,15 @@ int run(const cli::context& global, const words& chosen) {
     for (result& one : scenario.run(plan)) results.push_back(std::move(one));
   }
   fmt::print("{}", global.json ? as_json(results) : as_table(results));
+  const auto lacks_server = [](const result& one) {
+    return one.details.contains("client_cpu_us_per_pair") && !one.details.contains("server_cpu_us_per_pair");
+  };
+  if (!is_sqlite(plan) && std::ranges::any_of(results, lacks_server)) {
+    fmt::print(stderr,
+               "rowlock-bench: server_cpu_us_per_pair is left out, because the server is not on this "
+               "machine, or /proc "
+               "does not show its processes\n");
+  }
   return cli::success;
 }
 

@@ -62,10 +62,11 @@ void require_released(rowlock::release_result result) {
       fmt::format("a release of the bench said \"{}\": the measurement is void", rowlock::to_string(result)));
 }
 
-double calls_per_second(int threads, std::chrono::nanoseconds slice, const std::function<void(int)>& work) {
+repeated repeat_calls(int threads, std::chrono::nanoseconds slice, const std::function<void(int)>& work) {
   std::latch ready{threads + 1};
   std::atomic<bool> stop = false;
-  std::atomic<std::int64_t> calls = 0;
+  std::atomic<std::uint64_t> calls = 0;
+  std::atomic<std::uint64_t> late_calls = 0;
   first_failure failure;
   std::vector<std::jthread> workers;
   for (int i = 0; i < threads; ++i) {
@@ -74,7 +75,7 @@ double calls_per_second(int threads, std::chrono::nanoseconds slice, const std::
       try {
         while (!stop && !failure.failed()) {
           work(i);
-          if (!stop) calls.fetch_add(1, std::memory_order_relaxed);
+          (stop ? late_calls : calls).fetch_add(1, std::memory_order_relaxed);
         }
       } catch (...) {
         failure.capture();
@@ -89,31 +90,12 @@ double calls_per_second(int threads, std::chrono::nanoseconds slice, const std::
     std::this_thread::sleep_for(
         std::min(std::chrono::nanoseconds{left}, std::chrono::nanoseconds{50'000'000}));
   }
-  auto done = static_cast<double>(calls.load());
+  const auto done = calls.load();
   auto took = static_cast<double>(monotonic_ns() - begin);
   stop = true;
   workers.clear();
   failure.rethrow();
-  return done * 1e9 / took;
-}
-
-void pair_rates::measure(int threads, std::chrono::nanoseconds slice, const std::function<void(int)>& pair) {
-  const auto before = statements();
-  rates_.push_back(calls_per_second(threads, slice, [&](int i) {
-    pair(i);
-    pairs_.fetch_add(1, std::memory_order_relaxed);
-  }));
-  statements_ += statements() - before;
-}
-
-double pair_rates::statements_per_pair() const {
-  return static_cast<double>(statements_) / static_cast<double>(pairs_.load());
-}
-
-std::uint64_t pair_rates::statements() const {
-  std::uint64_t sum = 0;
-  for (const rowlock::client& client : clients_) sum += client.stats().statements;
-  return sum;
+  return {.per_second = static_cast<double>(done) * 1e9 / took, .calls = calls + late_calls};
 }
 
 void for_each_parallel(int count, int threads, const std::function<void(int)>& work) {

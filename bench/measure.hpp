@@ -1,7 +1,6 @@
 // Clocks, medians and threads for the scenarios.
 #pragma once
 
-#include <rowlock/client.hpp>
 #include <rowlock/hold.hpp>
 
 #include <atomic>
@@ -43,30 +42,14 @@ void in_turn(int rounds, const std::function<void()>& rowlock, const std::functi
 // Throws unless the release says `released`: otherwise the measurement would be invalid.
 void require_released(rowlock::release_result result);
 
-// Runs work(i) repeatedly in `threads` threads for `slice`, and returns how many calls per second were
-// completed. The first exception of a thread ends the measurement and is thrown.
-double calls_per_second(int threads, std::chrono::nanoseconds slice, const std::function<void(int)>& work);
-
-// Rowlock's side of a comparison: pairs of acquire and release, and the statements that the clients sent for them.
-class pair_rates {
- public:
-  explicit pair_rates(std::vector<rowlock::client> clients) : clients_(std::move(clients)) {}
-
-  // Measures once more, as calls_per_second. Nothing else may run on the clients meanwhile.
-  void measure(int threads, std::chrono::nanoseconds slice, const std::function<void(int)>& pair);
-
-  double per_second() const { return median(rates_); }
-  // By the statistics of all clients together: an edit counts as one statement, however many round trips it takes.
-  double statements_per_pair() const;
-
- private:
-  std::uint64_t statements() const;
-
-  std::vector<rowlock::client> clients_;
-  std::vector<double> rates_;
-  std::uint64_t statements_ = 0;
-  std::atomic<std::uint64_t> pairs_ = 0;
+struct repeated {
+  double per_second = 0;    // counts the calls that were completed within the time
+  std::uint64_t calls = 0;  // all, also those that were completed later
 };
+
+// Runs work(i) repeatedly in `threads` threads for `slice`. The first exception of a thread ends the measurement and is
+// thrown.
+repeated repeat_calls(int threads, std::chrono::nanoseconds slice, const std::function<void(int)>& work);
 
 // Calls work(i) once for each i below count, from `threads` threads. Throws the first exception.
 void for_each_parallel(int count, int threads, const std::function<void(int)>& work);

@@ -1,4 +1,5 @@
 // Many threads use one name: the cost of a shared hold or a permit, and of fairness.
+#include "bench/call_rates.hpp"
 #include "bench/contest.hpp"
 #include "bench/measure.hpp"
 
@@ -89,8 +90,9 @@ std::vector<result> permits(const plan& plan) {
   for (int i = 0; i < beside; ++i) held.push_back(others.acquire());
   rowlock::counting_semaphore full{client, name(beside), plan.capacity + beside};
   rowlock::counting_semaphore empty{client, name(0), plan.capacity};
-  pair_rates with{{client}};
-  pair_rates without{{client}};
+  const auto database = open_floor(plan);
+  pair_rates with{*database, {client}};
+  pair_rates without{*database, {client}};
   in_turn(
       plan.rounds,
       [&] { with.measure(rivals, slice, [&](int) { require_released(full.acquire().release()); }); },
@@ -101,8 +103,8 @@ std::vector<result> permits(const plan& plan) {
   one.unit = "pairs/s";
   one.rowlock = with.per_second();
   one.floor = without.per_second();
-  one.durability = open_floor(plan)->durability();
-  one.details["client_statements_per_pair"] = with.statements_per_pair();
+  one.durability = database->durability();
+  with.describe(one.details);
   one.details["free"] = plan.capacity;
   one.details["rounds"] = plan.rounds;
   return {one};
@@ -113,7 +115,9 @@ namespace {
 // One mutex that threads of all the clients acquire.
 class rivalry {
  public:
-  rivalry(const std::vector<rowlock::client>& clients, const std::string& name, bool fair) : rates_{clients} {
+  rivalry(floor_database& database, const std::vector<rowlock::client>& clients, const std::string& name,
+          bool fair)
+      : rates_{database, clients} {
     for (const auto& client : clients) {
       locks_.push_back(std::make_unique<rowlock::mutex>(client, name, lock_options{.fair = fair}));
     }
@@ -140,8 +144,9 @@ std::vector<result> unfair(const plan& plan) {
   for (int i = 0; i < 2; ++i) clients.push_back(rowlock::connect(plan.url, plan.settings));
   const int threads = plan.threads.value_or(8);
   const auto slice = plan.slice.value_or(std::chrono::seconds{2});
-  rivalry without{clients, "bench/unfair", false};
-  rivalry with{clients, "bench/fair", true};
+  const auto database = open_floor(plan);
+  rivalry without{*database, clients, "bench/unfair", false};
+  rivalry with{*database, clients, "bench/fair", true};
   in_turn(
       plan.rounds, [&] { without.measure(threads, slice); }, [&] { with.measure(threads, slice); });
   result one;
@@ -150,8 +155,8 @@ std::vector<result> unfair(const plan& plan) {
   one.unit = "pairs/s";
   one.rowlock = without.rates().per_second();
   one.floor = with.rates().per_second();
-  one.durability = open_floor(plan)->durability();
-  one.details["client_statements_per_pair"] = without.rates().statements_per_pair();
+  one.durability = database->durability();
+  without.rates().describe(one.details);
   one.details["rounds"] = plan.rounds;
   return {one};
 }

@@ -1,3 +1,4 @@
+#include "bench/call_rates.hpp"
 #include "bench/floor.hpp"
 #include "bench/measure.hpp"
 #include "bench/scenario.hpp"
@@ -116,30 +117,33 @@ std::vector<result> quorum(const plan& plan) {
   auto pair = [&](int) { require_released(global.acquire().release()); };
   pair(0);
 
-  pair_rates own{clients};
-  std::vector<double> plain;
-  std::vector<double> with_token;
-  auto measure_floor = [&](int count) {
-    return calls_per_second(1, slice, [&](int) {
+  // All members are on one server.
+  auto& database = members.front().floor();
+  pair_rates own{database, clients};
+  call_rates plain{database};
+  call_rates with_token{database};
+  auto measure_floor = [&](call_rates& rates, int count) {
+    rates.measure(1, slice, [&](int) {
       for (int i = 0; i < count; ++i) floor.round();
     });
   };
   in_turn(
       plan.rounds, [&] { own.measure(1, slice, pair); },
       [&] {
-        plain.push_back(measure_floor(2));
-        with_token.push_back(measure_floor(3));
+        measure_floor(plain, 2);
+        measure_floor(with_token, 3);
       });
   result one;
   one.scenario = "quorum";
   one.unit = "pairs/s";
   one.rowlock = own.per_second();
-  one.floor = median(plain);
-  one.durability = members.front().floor().durability();
+  one.floor = plain.per_second();
+  one.durability = database.durability();
   one.details["members"] = member_count;
   // If this is more than two for each member, the tokens differed, and a round was needed to raise them.
-  one.details["client_statements_per_pair"] = own.statements_per_pair();
-  one.details["floor_with_a_round_for_the_token"] = median(with_token);
+  own.describe(one.details);
+  plain.describe(one.details, "floor_");
+  one.details["floor_with_a_round_for_the_token"] = with_token.per_second();
   one.details["rounds"] = plan.rounds;
   return {one};
 }

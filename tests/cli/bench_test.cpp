@@ -70,6 +70,17 @@ TEST_P(bench_test, uncontended_is_one_thread_against_one_connection) {
   EXPECT_GE(results[0].at("rounds"), 5);
 }
 
+TEST_P(bench_test, a_pair_has_its_cost) {
+  const auto one = bench("uncontended", {"--rounds", "2"}).at(0);
+  for (const std::string side : {"", "floor_"}) {
+    EXPECT_GT(one.at(side + "client_cpu_us_per_pair").get<double>(), 0);
+    EXPECT_GE(one.at(side + "context_switches_per_pair").get<double>(), 0);
+    // The test's own server is on this machine, so its time is known.
+    EXPECT_EQ(one.contains(side + "server_cpu_us_per_pair"), GetParam() != "sqlite");
+    EXPECT_EQ(one.contains(side + "wal_bytes_per_pair"), GetParam() == "postgres");
+  }
+}
+
 TEST_P(bench_test, parallel_names_the_floor_of_each_number_of_connections) {
   auto results = bench("parallel", {"--threads", "8", "--rounds", "1"});
   ASSERT_EQ(results.size(), 1u);
