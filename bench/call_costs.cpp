@@ -1,6 +1,7 @@
 #include "bench/call_costs.hpp"
 
 #include "bench/measure.hpp"
+#include "bench/server_usage.hpp"
 
 #include <sys/resource.h>
 
@@ -38,12 +39,16 @@ process_usage own_usage() {
   return {.cpu = cpu_time(), .voluntary_switches = used.ru_nvcsw};
 }
 
-void call_costs::begin() {
-  begun_ = look();
+call_costs::server_side call_costs::look_at(floor_database& database) {
+  return {server_usage{database.server_process()}.cpu_time(), database.wal_bytes()};
 }
 
-void call_costs::end(std::uint64_t calls, const process_usage& client) {
-  const auto now = look();
+void call_costs::begin(floor_database& database) {
+  begun_ = look_at(database);
+}
+
+void call_costs::end(floor_database& database, std::uint64_t calls, const process_usage& client) {
+  const auto now = look_at(database);
   add(sum_.cpu, begun_.cpu, now.cpu);
   add(sum_.wal_bytes, begun_.wal_bytes, now.wal_bytes);
   client_ += client;

@@ -2,7 +2,6 @@
 #pragma once
 
 #include "bench/floor.hpp"
-#include "bench/server_usage.hpp"
 
 #include <nlohmann/json.hpp>
 
@@ -27,12 +26,9 @@ process_usage own_usage();
 // The sum of several measurements of one side of a comparison.
 class call_costs {
  public:
-  // The database must outlive the object.
-  explicit call_costs(floor_database& database) : database_{&database}, server_{database.server_process()} {}
-
-  void begin();
+  void begin(floor_database& database);
   // The calls were completed since begin(), and cost their processes this.
-  void end(std::uint64_t calls, const process_usage& client);
+  void end(floor_database& database, std::uint64_t calls, const process_usage& client);
 
   // Adds <prefix>client_cpu_us_per_pair, <prefix>context_switches_per_pair, and what the database shows of
   // <prefix>server_cpu_us_per_pair and <prefix>wal_bytes_per_pair. Requires: there were calls.
@@ -43,10 +39,8 @@ class call_costs {
     std::optional<std::chrono::nanoseconds> cpu;
     std::optional<std::int64_t> wal_bytes;
   };
-  server_side look() const { return {server_.cpu_time(), database_->wal_bytes()}; }
+  static server_side look_at(floor_database& database);
 
-  floor_database* database_;
-  server_usage server_;
   server_side begun_;
   process_usage client_;
   server_side sum_{std::chrono::nanoseconds{0}, 0};  // a part is empty as soon as it could not be read

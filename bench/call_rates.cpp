@@ -1,14 +1,16 @@
 #include "bench/call_rates.hpp"
 
-#include "bench/measure.hpp"
-
 namespace rowlock::bench {
 
 void call_rates::measure(int threads, std::chrono::nanoseconds slice, const std::function<void(int)>& call) {
-  costs_.begin();
+  measure([&] { return repeat_calls(threads, slice, call); });
+}
+
+void call_rates::measure(const std::function<repeated()>& repeat) {
+  costs_.begin(*database_);
   const auto before = own_usage();
-  const auto done = repeat_calls(threads, slice, call);
-  costs_.end(done.calls, own_usage() - before);
+  const auto done = repeat();
+  costs_.end(*database_, done.calls, own_usage() - before);
   rates_.push_back(done.per_second);
   calls_ += done.calls;
 }
@@ -22,15 +24,19 @@ void call_rates::describe(nlohmann::ordered_json& details, const std::string& pr
 }
 
 void pair_rates::measure(int threads, std::chrono::nanoseconds slice, const std::function<void(int)>& pair) {
+  measure([&] { return repeat_calls(threads, slice, pair); });
+}
+
+void pair_rates::measure(const std::function<repeated()>& repeat) {
   const auto before = statements();
-  pairs_.measure(threads, slice, pair);
+  pairs_.measure(repeat);
   statements_ += statements() - before;
 }
 
-void pair_rates::describe(nlohmann::ordered_json& details) const {
-  details["client_statements_per_pair"] =
+void pair_rates::describe(nlohmann::ordered_json& details, const std::string& prefix) const {
+  details[prefix + "client_statements_per_pair"] =
       static_cast<double>(statements_) / static_cast<double>(pairs_.calls());
-  pairs_.describe(details);
+  pairs_.describe(details, prefix);
 }
 
 std::uint64_t pair_rates::statements() const {

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "bench/call_costs.hpp"
+#include "bench/measure.hpp"
 
 #include <rowlock/client.hpp>
 
@@ -15,10 +16,13 @@ namespace rowlock::bench {
 
 class call_rates {
  public:
-  explicit call_rates(floor_database& database) : costs_{database} {}
+  // The database must outlive the object.
+  explicit call_rates(floor_database& database) : database_{&database} {}
 
   // Measures once more: repeats call(i) in `threads` threads for `slice`, as repeat_calls.
   void measure(int threads, std::chrono::nanoseconds slice, const std::function<void(int)>& call);
+  // The same if the caller repeats the calls itself.
+  void measure(const std::function<repeated()>& repeat);
 
   double per_second() const;  // the median
   // Adds what call_costs::describe adds. Requires: something was measured.
@@ -26,6 +30,7 @@ class call_rates {
   std::uint64_t calls() const { return calls_; }
 
  private:
+  floor_database* database_;
   std::vector<double> rates_;
   call_costs costs_;
   std::uint64_t calls_ = 0;
@@ -37,13 +42,14 @@ class pair_rates {
   pair_rates(floor_database& database, std::vector<rowlock::client> clients)
       : clients_{std::move(clients)}, pairs_{database} {}
 
-  // Nothing else may run on the clients meanwhile.
+  // As those of call_rates. Nothing else may run on the clients meanwhile.
   void measure(int threads, std::chrono::nanoseconds slice, const std::function<void(int)>& pair);
+  void measure(const std::function<repeated()>& repeat);
 
   double per_second() const { return pairs_.per_second(); }
   // Adds client_statements_per_pair, and what call_rates adds. The statements are those of all clients together: an
   // edit counts as one, however many round trips it takes.
-  void describe(nlohmann::ordered_json& details) const;
+  void describe(nlohmann::ordered_json& details, const std::string& prefix = "") const;
 
  private:
   std::uint64_t statements() const;

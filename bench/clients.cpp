@@ -1,6 +1,6 @@
 // Many clients acquire permits of one name, of which there are enough for all: what rivals for one row cost each other.
 #include "bench/call_rates.hpp"
-#include "bench/floor.hpp"
+#include "bench/hot_row.hpp"
 #include "bench/measure.hpp"
 
 #include <fmt/format.h>
@@ -45,23 +45,6 @@ class hot_permits {
   std::vector<std::unique_ptr<rowlock::counting_semaphore>> semaphores_;
   pair_rates rates_;
   std::atomic<int> pending_ = 0;
-};
-
-// All connections update the same row, so each waits until the others have committed.
-class hot_row {
- public:
-  hot_row(floor_database& database, int connections) : rates_{database} {
-    for (int i = 0; i < connections; ++i) connections_.push_back(database.connect(0));
-  }
-  void measure(std::chrono::nanoseconds slice) {
-    rates_.measure(static_cast<int>(connections_.size()), slice,
-                   [this](int i) { connections_[static_cast<std::size_t>(i)]->pair(); });
-  }
-  const call_rates& rates() const { return rates_; }
-
- private:
-  std::vector<std::unique_ptr<floor_connection>> connections_;
-  call_rates rates_;
 };
 
 }  // namespace

@@ -60,7 +60,11 @@ std::vector<result> compete(const plan& plan, floor_database& database, const co
   for (std::size_t i = 0; i < sides.threads.size(); ++i)
     own.emplace_back(database, std::vector{sides.client});
   auto measure_rowlock = [&] {
-    for (std::size_t i = 0; i < own.size(); ++i) own[i].measure(sides.threads[i], slice, sides.pair);
+    for (std::size_t i = 0; i < own.size(); ++i) {
+      const int count = sides.threads[i];
+      own[i].measure(
+          [&] { return sides.run ? sides.run(count, slice) : repeat_calls(count, slice, sides.pair); });
+    }
   };
   in_turn(plan.rounds, measure_rowlock, [&] { floor.measure(slice); });
   std::vector<result> results;

@@ -3,8 +3,10 @@
 #pragma once
 
 #include "bench/floor.hpp"
+#include "bench/measure.hpp"
 #include "bench/scenario.hpp"
 
+#include <chrono>
 #include <functional>
 #include <string>
 #include <vector>
@@ -16,8 +18,10 @@ struct contest {
   std::vector<int> threads = {};      // one result for each
   std::vector<int> connections = {};  // of the floor, ascending; those beyond the server's limit are left out
   rowlock::client client;             // acquires and releases for rowlock's side
-  std::function<void(int thread)> pair;  // one acquire and its release
+  std::function<void(int thread)> pair = {};  // one acquire and its release
   std::function<void(floor_connection&, int connection)> floor_pair = [](auto& one, int) { one.pair(); };
+  // If it is there: repeats pairs by itself, instead of threads that call `pair`.
+  std::function<repeated(int count, std::chrono::nanoseconds slice)> run = {};
 };
 
 std::vector<result> compete(const plan& plan, floor_database& database, const contest& sides);

@@ -44,6 +44,9 @@ class floor_database {
   // Throws the driver's exception if the server has no connection left.
   virtual std::unique_ptr<floor_connection> connect(int row) = 0;
 
+  // Begins a transaction that keeps its snapshot of the database until the returned object is destroyed.
+  virtual std::shared_ptr<void> open_snapshot() = 0;
+
   // The settings that decide whether a commit is durable, as the server reports them.
   virtual std::string durability() = 0;
 

@@ -127,6 +127,12 @@ class mysql_floor final : public floor_database {
     return std::make_unique<mysql_connection>(plan_, row % floor_rows);
   }
 
+  std::shared_ptr<void> open_snapshot() override {
+    auto session = std::make_shared<soci::session>(soci::mysql, soci_words(plan_.url));
+    *session << "START TRANSACTION WITH CONSISTENT SNAPSHOT";
+    return session;
+  }
+
   std::string durability() override {
     std::string text = variable("version");
     for (const char* name : {"innodb_flush_log_at_trx_commit", "log_bin", "sync_binlog",

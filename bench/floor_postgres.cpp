@@ -51,6 +51,15 @@ class postgres_connection final : public floor_connection {
   int owner_ = 0;
 };
 
+struct postgres_snapshot {
+  explicit postgres_snapshot(const plan& plan) : connection{plan.url}, work{connection} {
+    work.exec("BEGIN ISOLATION LEVEL REPEATABLE READ");
+    work.exec("SELECT 1");  // takes the snapshot
+  }
+  pqxx::connection connection;
+  pqxx::nontransaction work;
+};
+
 class postgres_floor final : public floor_database {
  public:
   explicit postgres_floor(const plan& plan) : plan_{plan}, connection_{plan.url}, work_{connection_} {
@@ -74,6 +83,8 @@ class postgres_floor final : public floor_database {
   std::unique_ptr<floor_connection> connect(int row) override {
     return std::make_unique<postgres_connection>(plan_, row % floor_rows);
   }
+
+  std::shared_ptr<void> open_snapshot() override { return std::make_shared<postgres_snapshot>(plan_); }
 
   std::string durability() override {
     std::string text = "PostgreSQL " + setting("server_version");

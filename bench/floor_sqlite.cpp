@@ -124,6 +124,13 @@ class sqlite_floor final : public floor_database {
     return std::make_unique<sqlite_connection>(path_, table_, row % floor_rows);
   }
 
+  std::shared_ptr<void> open_snapshot() override {
+    std::shared_ptr<sqlite3> database = open_file(path_);
+    execute(database.get(), "BEGIN");
+    execute(database.get(), "SELECT count(*) FROM " + table_);  // takes the snapshot
+    return database;
+  }
+
   std::string durability() override {
     return fmt::format("SQLite {}, journal_mode={}, synchronous={}, page_size={}", sqlite3_libversion(),
                        pragma("journal_mode"), pragma("synchronous") == "2" ? "FULL" : pragma("synchronous"),

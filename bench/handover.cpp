@@ -5,13 +5,8 @@
 
 #include <fmt/format.h>
 
-#include <sys/mman.h>
-#include <unistd.h>
-
 #include <atomic>
 #include <chrono>
-#include <new>
-#include <system_error>
 #include <thread>
 #include <vector>
 
@@ -36,21 +31,7 @@ struct baton {
   std::int64_t took_ns[samples_max];
 };
 
-class shared_baton {
- public:
-  shared_baton() {
-    void* memory = mmap(nullptr, sizeof(baton), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
-    if (memory == MAP_FAILED) throw std::system_error(errno, std::generic_category(), "mmap");
-    baton_ = new (memory) baton;
-  }
-  ~shared_baton() { munmap(baton_, sizeof(baton)); }
-  shared_baton(const shared_baton&) = delete;
-  shared_baton& operator=(const shared_baton&) = delete;
-  baton* operator->() const { return baton_; }
-
- private:
-  baton* baton_;
-};
+using shared_baton = shared_value<baton>;
 
 // One of the workers that pass the lock on: acquires, notes how long ago its predecessor began to release, releases.
 void pass_around(const rowlock::client& db, int me, const shared_baton& shared,

@@ -77,8 +77,9 @@ int main(int count, char** given) {
   cli::add_nonempty(
       root, "--threads", words.threads,
       "Threads; of clients, how many; of handover, processes (default 2), of handover-local, threads "
-      "(default 4); of waiters, how many wait; of permits, how many another client holds; of all, held, "
-      "reconcile and lost, how many locks")
+      "(default 4); of hot, threads of all processes; of tasks, coroutines; of waiters, how many wait; of "
+      "permits, how "
+      "many another client holds; of all, held, names, reconcile and lost, how many locks")
       ->check(CLI::Range(1, 10'000'000));
   cli::add_nonempty(root, "--capacity", words.capacity, "Of semaphore: its permits")
       ->check(CLI::Range(1, 1'000'000'000))
@@ -87,7 +88,7 @@ int main(int count, char** given) {
       ->check(CLI::Range(1, 1000))
       ->capture_default_str();
   cli::add_nonempty(root, "--seconds", words.seconds,
-                    "Length of one measurement; default 2, handovers 3, waiters 60")
+                    "Length of one measurement; default 2, handovers 3, churn 5, waiters 60")
       ->check(CLI::Range(0.01, 3600.0));
   program.set_action(root, [&words](const cli::context& global) { return bench::run(global, words); });
   return program.run(count, given);

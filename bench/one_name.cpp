@@ -105,6 +105,7 @@ std::vector<result> permits(const plan& plan) {
   one.floor = without.per_second();
   one.durability = database->durability();
   with.describe(one.details);
+  without.describe(one.details, "floor_");
   one.details["free"] = plan.capacity;
   one.details["rounds"] = plan.rounds;
   return {one};
@@ -157,6 +158,7 @@ std::vector<result> unfair(const plan& plan) {
   one.floor = with.rates().per_second();
   one.durability = database->durability();
   without.rates().describe(one.details);
+  with.rates().describe(one.details, "floor_");
   one.details["rounds"] = plan.rounds;
   return {one};
 }

@@ -1,6 +1,7 @@
 #include "bench/call_rates.hpp"
 #include "bench/floor.hpp"
 #include "bench/measure.hpp"
+#include "bench/own_tables.hpp"
 #include "bench/scenario.hpp"
 
 #include <fmt/format.h>
@@ -9,7 +10,6 @@
 #include <chrono>
 #include <deque>
 #include <memory>
-#include <optional>
 #include <thread>
 
 namespace rowlock::bench {
@@ -18,53 +18,14 @@ namespace {
 
 using namespace std::chrono_literals;
 
+// The members are three sets of tables in one database, because a quorum sends the same statements to one database as
+// to three.
 constexpr int member_count = 3;
-
-// The plan of one member. The members are three sets of tables in one database, because a quorum sends the same
-// statements to one database as to three. An SQLite file has one writer, so there each member is a file.
-plan plan_of(const plan& whole, int member) {
-  plan one = whole;
-  if (is_sqlite(whole)) {
-    one.url += fmt::format("-quorum{}", member);
-  } else {
-    one.settings.prefix += fmt::format("quorum{}_", member);
-  }
-  return one;
-}
-
-// One member, whose tables exist as long as the object does.
-class member {
- public:
-  explicit member(bench::plan own) : plan_{std::move(own)} {
-    rowlock::migrator{plan_.url, plan_.settings}.up();
-    floor_ = open_floor(plan_);
-    client_.emplace(rowlock::connect(plan_.url, plan_.settings));
-  }
-  ~member() {
-    client_->close();
-    try {
-      rowlock::migrator{plan_.url, plan_.settings}.down(0, true);
-      floor_->drop_remains();
-    } catch (const std::exception& failure) {
-      if (plan_.settings.log) plan_.settings.log(rowlock::log_level::warning, failure.what());
-    }
-  }
-  member(const member&) = delete;
-  member& operator=(const member&) = delete;
-
-  const rowlock::client& client() const { return *client_; }
-  floor_database& floor() { return *floor_; }
-
- private:
-  bench::plan plan_;
-  std::unique_ptr<floor_database> floor_;
-  std::optional<rowlock::client> client_;
-};
 
 // A round: one durable update at each member, all at once.
 class rounds {
  public:
-  explicit rounds(std::deque<member>& members) {
+  explicit rounds(std::deque<own_tables>& members) {
     for (auto& one : members) connections_.push_back(one.floor().connect(0));
     for (auto& connection : connections_) {
       threads_.emplace_back([this, raw = connection.get()] { run(*raw); });
@@ -109,9 +70,11 @@ class rounds {
 
 std::vector<result> quorum(const plan& plan) {
   auto slice = plan.slice.value_or(2s);
-  std::deque<member> members;
+  std::deque<own_tables> members;
   std::vector<rowlock::client> clients;
-  for (int i = 1; i <= member_count; ++i) clients.push_back(members.emplace_back(plan_of(plan, i)).client());
+  for (int i = 1; i <= member_count; ++i) {
+    clients.push_back(members.emplace_back(plan, fmt::format("quorum{}", i)).client());
+  }
   rounds floor{members};
   rowlock::quorum_mutex global{clients, "bench/global"};
   auto pair = [&](int) { require_released(global.acquire().release()); };
@@ -140,7 +103,7 @@ std::vector<result> quorum(const plan& plan) {
   one.floor = plain.per_second();
   one.durability = database.durability();
   one.details["members"] = member_count;
-  // If this is more than two for each member, the tokens differed, and a round was needed to raise them.
+  // If there are more than two statements for each member, the tokens differed, and a round was needed to raise them.
   own.describe(one.details);
   plain.describe(one.details, "floor_");
   one.details["floor_with_a_round_for_the_token"] = with_token.per_second();

@@ -1,9 +1,8 @@
 #include "bench/floor.hpp"
 #include "bench/measure.hpp"
 #include "bench/scenario.hpp"
+#include "bench/stored_names.hpp"
 #include "store/open.hpp"
-
-#include <fmt/format.h>
 
 #include <algorithm>
 #include <chrono>
@@ -16,22 +15,10 @@ namespace {
 using namespace std::chrono_literals;
 using clock = std::chrono::steady_clock;
 
-constexpr int names_stored = 1'000'000;
 constexpr std::size_t page_size = 1000;  // as a client reads them
 
 double ms_since(clock::time_point begun) {
   return std::chrono::duration<double, std::milli>(clock::now() - begun).count();
-}
-
-// Creates the missing locks; they stay, like those of other scenarios.
-void create_names(store::session& session, int count) {
-  std::vector<model::lock_definition> some;
-  for (int i = 0; i < count; ++i) {
-    some.push_back({fmt::format("bench/reconcile/{:08}", i), model::lock_kind::mutex, 1});
-    if (some.size() < page_size && i + 1 < count) continue;
-    session.create(some);
-    some.clear();
-  }
 }
 
 struct reading {
@@ -58,13 +45,13 @@ reading read_all(store::session& session, model::lease_id client) {
 }  // namespace
 
 std::vector<result> reconcile(const plan& plan) {
-  const int count = plan.threads.value_or(names_stored);
+  const int count = plan.threads.value_or(a_million);
   store::store_options options;
   options.prefix = plan.settings.prefix;
   options.schema = plan.settings.schema;
   options.statement_timeout = 60s;
   const auto session = store::open(plan.url, options)->connect();
-  create_names(*session, count);
+  create_names(plan, count);
   std::vector<double> all, longest, nothing;
   int pages = 0;
   for (int round = 0; round < plan.rounds; ++round) {

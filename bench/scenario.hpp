@@ -40,6 +40,15 @@ std::vector<result> uncontended(const plan& plan);
 // As `uncontended`, by many threads of one process, each with a name of its own, against the best of 4, 16 and 64
 // connections.
 std::vector<result> parallel(const plan& plan);
+// As `parallel`, by 1,000 and 10,000 coroutines instead of threads.
+std::vector<result> tasks(const plan& plan);
+// Pairs of acquire and release of one mutex by 16 threads of one process, and by 4 processes with 4 threads each; against
+// 16 connections that update one and the same row twice.
+std::vector<result> hot(const plan& plan);
+// 16 threads acquire and release random ones of 1,000,000 names, against the same with 1,000 names.
+std::vector<result> names(const plan& plan);
+// As `parallel` with 16 threads, while a transaction keeps an old snapshot open; against the same without it.
+std::vector<result> churn(const plan& plan);
 // Pairs of acquire and release of one name by threads of two clients, unfair against fair.
 std::vector<result> unfair(const plan& plan);
 // Pairs of acquire and release of 2, 8 and 32 names together, against two transactions with that many updates each.

@@ -1,13 +1,36 @@
 // Forked processes that begin together. Requires: no other thread exists when they are made.
 #pragma once
 
+#include <sys/mman.h>
 #include <sys/types.h>
 
+#include <cerrno>
 #include <chrono>
 #include <functional>
+#include <new>
+#include <system_error>
 #include <vector>
 
 namespace rowlock::bench {
+
+// A value that this process and those that it forks later share.
+template <class Value>
+class shared_value {
+ public:
+  shared_value() {
+    void* memory = mmap(nullptr, sizeof(Value), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+    if (memory == MAP_FAILED) throw std::system_error(errno, std::generic_category(), "mmap");
+    value_ = new (memory) Value;
+  }
+  ~shared_value() { munmap(value_, sizeof(Value)); }
+  shared_value(const shared_value&) = delete;
+  shared_value& operator=(const shared_value&) = delete;
+  Value& operator*() const { return *value_; }
+  Value* operator->() const { return value_; }
+
+ private:
+  Value* value_;
+};
 
 // A worker's end of the channel.
 class worker_channel {

@@ -100,6 +100,37 @@ TEST_P(bench_test, all_is_several_names_against_one_transaction) {
   expect_measured(results[2], "all", 32);
 }
 
+TEST_P(bench_test, tasks_are_coroutines) {
+  auto results = bench("tasks", {"--threads", "50", "--rounds", "1"});
+  ASSERT_EQ(results.size(), 1u);
+  expect_measured(results[0], "tasks", 50);
+  EXPECT_EQ(results[0].at("floor_by_connections").size(), 3u);
+}
+
+TEST_P(bench_test, hot_is_one_name_in_one_process_and_in_four) {
+  auto results = bench("hot", {"--threads", "8", "--rounds", "1"}, "0.5");
+  ASSERT_EQ(results.size(), 2u);
+  expect_measured(results[0], "hot", 8);
+  expect_measured(results[1], "hot", 8);
+  EXPECT_NE(results[0].at("unit"), results[1].at("unit"));
+  EXPECT_EQ(results[1].at("processes"), 4);
+  EXPECT_GT(results[1].at("client_cpu_us_per_pair").get<double>(), 0);
+}
+
+TEST_P(bench_test, names_are_in_tables_that_are_gone_afterwards) {
+  const auto before = tables();
+  auto results = bench("names", {"--threads", "3000", "--rounds", "1"});
+  ASSERT_EQ(results.size(), 1u);
+  expect_measured(results[0], "names", 3000);
+  EXPECT_EQ(tables(), before);
+}
+
+TEST_P(bench_test, churn_is_compared_with_the_same_without_a_snapshot) {
+  auto results = bench("churn", {"--threads", "4", "--rounds", "1"});
+  ASSERT_EQ(results.size(), 1u);
+  expect_measured(results[0], "churn", 4);
+}
+
 TEST_P(bench_test, readers_and_their_writers_are_compared_with_rows_that_come_and_go) {
   auto results = bench("readers", {"--rounds", "1"});
   ASSERT_EQ(results.size(), 2u);
@@ -210,8 +241,9 @@ TEST_P(bench_test, help_says_of_each_scenario_what_its_floor_is) {
   const auto help = std::regex_replace(start_bench({"--help"})->wait().out, std::regex{"[ \n]+"},
                                        " ");  // lines are wrapped
   EXPECT_THAT(help, testing::HasSubstr("readers: 1 and 16 threads"));
-  for (const char* scenario : {"uncontended", "parallel", "readers", "semaphore", "unfair", "all", "quorum",
-                               "handover", "handover-local", "waiters", "held", "reconcile", "lost"}) {
+  for (const char* scenario :
+       {"uncontended", "parallel", "tasks", "hot", "names", "churn", "readers", "semaphore", "unfair", "all",
+        "quorum", "handover", "handover-local", "waiters", "held", "reconcile", "lost"}) {
     EXPECT_THAT(help, testing::ContainsRegex(std::string{" "} + scenario + ": [^:]+ Floor: [^:]+"));
   }
 }
