@@ -124,8 +124,10 @@ class mysql_floor final : public floor_database {
     std::ifstream file{std::filesystem::path{variable("datadir")} / variable("pid_file")};
     pid_t process = 0;
     file >> process;
-    const auto program = program_of(process);
-    if (program != "mariadbd" && program != "mysqld") return {};
+    // A server that was unpacked beside the system is started by its own loader, after which the process is named.
+    const auto command = command_line_of(process);
+    if (command.find("mariadbd") == std::string::npos && command.find("mysqld") == std::string::npos)
+      return {};
     return process;
   }
 

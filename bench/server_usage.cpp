@@ -8,6 +8,7 @@
 #include <cstdint>
 #include <filesystem>
 #include <fstream>
+#include <iterator>
 #include <sstream>
 
 namespace rowlock::bench {
@@ -41,6 +42,14 @@ std::optional<process_times> times_of(pid_t process) {
   return times;
 }
 
+// The name of a process's program, of at most 15 bytes; "" if /proc does not show the process.
+std::string program_of(pid_t process) {
+  std::ifstream file{fmt::format("/proc/{}/comm", process)};
+  std::string name;
+  std::getline(file, name);
+  return name;
+}
+
 std::optional<pid_t> pid_in(const std::string& name) {
   pid_t pid = 0;
   const auto [end, error] = std::from_chars(name.data(), name.data() + name.size(), pid);
@@ -71,11 +80,9 @@ std::optional<pid_t> parent_of_same_program(pid_t process) {
   return times->parent;
 }
 
-std::string program_of(pid_t process) {
-  std::ifstream file{fmt::format("/proc/{}/comm", process)};
-  std::string name;
-  std::getline(file, name);
-  return name;
+std::string command_line_of(pid_t process) {
+  std::ifstream file{fmt::format("/proc/{}/cmdline", process), std::ios::binary};
+  return {std::istreambuf_iterator<char>{file}, {}};
 }
 
 }  // namespace rowlock::bench

@@ -26,7 +26,7 @@ class server_usage {
 // The parent of a process, as /proc shows it. Empty if it does not, or if the two run different programs.
 std::optional<pid_t> parent_of_same_program(pid_t process);
 
-// The name of a process's program, of at most 15 bytes; "" if /proc does not show the process.
-std::string program_of(pid_t process);
+// The command line of a process, its words separated by NUL; "" if /proc does not show the process.
+std::string command_line_of(pid_t process);
 
 }  // namespace rowlock::bench
