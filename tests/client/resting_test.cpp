@@ -1,6 +1,7 @@
 // A resting lock is held by nobody: after a loss for its delay, and after a release until its minimum hold
 // time is over.
 #include "client/client_test.hpp"
+#include "primitives/access.hpp"
 
 namespace rowlock::test {
 namespace {
@@ -170,6 +171,9 @@ TEST_F(lost_twice_test, a_lock_rests_after_each_loss_of_a_hold_that_was_granted_
   auto other = new_client();
   hold before = mutex{other, "a", {.delay = 1h}}.acquire();
   auto waiter = waiting(db, "a");
+  // A look that is due would find the grant without a wake-up.
+  const auto& agenda = primitives::access::engine(db)->services().agenda;
+  ASSERT_TRUE(eventually([&] { return agenda.next_look() > time.now() && !agenda.has_named(); }));
   server->lose_wakeups(1);
   before.release();
   const auto granted = row();
