@@ -176,7 +176,7 @@ TEST_F(pending_operations_test, what_waits_for_a_reserved_name_stands_in_nobodys
 TEST_F(pending_operations_test, one_background_sweep_of_a_name_waits_at_a_time) {
   pending.add(client_layer::sweep_of("a"));
   pending.add(client_layer::sweep_of("a"));
-  pending.delay(client_layer::sweep_of("a"), start);
+  EXPECT_FALSE(pending.delay(client_layer::sweep_of("a"), start));
   EXPECT_EQ(pending.next_delayed_release(), instant::max());
   const auto taken = releases();
   EXPECT_THAT(taken.releases, SizeIs(1));

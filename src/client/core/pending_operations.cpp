@@ -56,14 +56,15 @@ void pending_operations::enter(const release_ptr& operation) {
   releases_.add(name, operation, reserved_.contains(name), operation->frees_a_hold());
 }
 
-void pending_operations::delay(const release_ptr& operation, instant until) {
-  if (!is_needed(*operation)) return;
+bool pending_operations::delay(const release_ptr& operation, instant until) {
+  if (!is_needed(*operation)) return false;
   try {
     delayed_releases_.add(operation, until);
   } catch (...) {
     now_taken(*operation);
     throw;
   }
+  return true;
 }
 
 void pending_operations::postpone(acquire_ptr operation, instant now) noexcept {

@@ -68,7 +68,8 @@ class pending_operations {
 
   // Adds the operation at that time. A delayed task is a background task: it must not delay releases.
   void delay(const acquire_ptr& operation, instant until) { delayed_acquires_.emplace(until, operation); }
-  void delay(const release_ptr& operation, instant until);
+  // Returns false if a background sweep of that name is waiting already, which is enough.
+  bool delay(const release_ptr& operation, instant until);
   void delay(const task_ptr& operation, instant until) {
     delayed_tasks_.emplace(until, task_list{operation});
   }

@@ -171,10 +171,12 @@ void submission_queue::delay(release_ptr operation, std::chrono::nanoseconds pau
     dropped = stopped_;
     stranded = is_fallback_needed();
     const auto now = environment_.time.now();
+    bool is_new = true;
     if (!dropped) {
       pending_.keep(operation, now,
-                    [&]() ROWLOCK_REQUIRES(mutex_) { pending_.delay(operation, now + pause); });
+                    [&]() ROWLOCK_REQUIRES(mutex_) { is_new = pending_.delay(operation, now + pause); });
     }
+    if (!is_new) return;  // each release of an unfair lock comes here, and one sweep serves many
     wake = &serving(worker_role::releases);
   }
   wake->work.notify_one();
