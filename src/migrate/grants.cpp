@@ -1,6 +1,7 @@
 #include <rowlock/grants.hpp>
 
 #include "model/names.hpp"
+#include "store/registry.hpp"
 #include "store/sql_catalog.hpp"
 
 #include <rowlock/error.hpp>
@@ -103,12 +104,10 @@ std::vector<std::string> grant_statements(const std::string& dialect, const std:
   model::check_identifier("prefix", prefix);
   if (!schema.empty()) model::check_identifier("schema", schema);
   check_role(role);
-  if (dialect == "postgres" || dialect == "postgresql") return for_postgres(role, use, schema, prefix);
-  if (dialect == "mysql" || dialect == "mariadb") return for_mysql(role, use, schema, prefix);
-  if (dialect == "sqlite") return {};
-  throw error(
-      errc::invalid_argument,
-      fmt::format("'{}' is not a dialect: postgresql, mysql, mariadb or sqlite is expected", dialect));
+  const auto meant = store::dialect_named(dialect);
+  if (meant == "postgres") return for_postgres(role, use, schema, prefix);
+  if (meant == "mysql") return for_mysql(role, use, schema, prefix);
+  return {};
 }
 
 ROWLOCK_END_NAMESPACE

@@ -37,16 +37,6 @@ model::lock_mode guarded_mode(client_layer::hold_state& held) {
   return held.mode();
 }
 
-std::string dialect_named(const std::string& database) {
-  if (database == "postgresql" || database == "postgres") return "postgres";
-  if (database == "mysql" || database == "mariadb") return "mysql";
-  if (database == "sqlite") return database;
-  if (database.find(':') != std::string::npos) return store::dialect_of(database);
-  throw error(
-      errc::invalid_argument,
-      fmt::format("'{}' is not a dialect: postgresql, mysql, mariadb or sqlite is expected", database));
-}
-
 }  // namespace
 
 const char* to_string(loss reason) noexcept {
@@ -194,7 +184,9 @@ guard_statement guard_statement_for(const std::string& database, const guard_tar
   model::check_name(target.name);
   model::check_identifier("prefix", target.prefix);
   if (!target.schema.empty()) model::check_identifier("schema", target.schema);
-  const auto* found = store::find_store(dialect_named(database));
+  const bool is_url = database.find(':') != std::string::npos;
+  const auto* found =
+      store::find_store(is_url ? store::dialect_of(database) : store::dialect_named(database));
   if (!found) {
     throw error(errc::invalid_argument,
                 fmt::format("the store of {} is not linked into this program, only {}", database,

@@ -1,5 +1,7 @@
 #include "store/registry.hpp"
 
+#include <rowlock/error.hpp>
+
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
@@ -23,6 +25,14 @@ void add_store(const linked_store& store) noexcept {
   for (auto& each : places) {
     if (each.dialect == store.dialect) each.store.store(&store, std::memory_order_release);
   }
+}
+
+std::string_view dialect_named(std::string_view name) {
+  if (name == "postgresql" || name == "postgres") return "postgres";
+  if (name == "mysql" || name == "mariadb") return "mysql";
+  if (name == "sqlite") return "sqlite";
+  throw error(errc::invalid_argument,
+              fmt::format("'{}' is not a dialect: postgresql, mysql, mariadb or sqlite is expected", name));
 }
 
 const linked_store* find_store(std::string_view dialect) noexcept {

@@ -39,6 +39,10 @@ inline constexpr int before_static_objects = 1000;
 // dialect.
 ROWLOCK_FOR_STORES void add_store(const linked_store& store) noexcept;
 
+// "postgres", "mysql" or "sqlite", for a name that people give a dialect: postgresql, mysql, mariadb or sqlite. Throws
+// error(invalid_argument) for any other name.
+std::string_view dialect_named(std::string_view name);
+
 // Null if this dialect's store is not linked.
 const linked_store* find_store(std::string_view dialect) noexcept;
 
