@@ -23,12 +23,12 @@
 
 namespace rowlock::cli {
 
-namespace {
-
 const char* environment(const char* name) {
   const char* value = std::getenv(name);
   return value != nullptr && *value != '\0' ? value : nullptr;
 }
+
+namespace {
 
 // Removes the white space around the text, and the byte-order mark that some editors put before it.
 std::string trimmed(std::string text) {

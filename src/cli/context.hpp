@@ -11,6 +11,9 @@
 
 namespace rowlock::cli {
 
+// The value of an environment variable. Null if it is not set, or empty.
+const char* environment(const char* name);
+
 // Filled while the command line is parsed. The context outlives every action.
 struct context {
   std::string program;  // "rowlock"; begins every message

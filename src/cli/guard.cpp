@@ -1,4 +1,5 @@
 // The subcommand guard, which prints the SQL that proves a hold in a transaction of another program's.
+#include "cli/context.hpp"
 #include "cli/exit_code.hpp"
 #include "cli/output.hpp"
 #include "cli/subcommands.hpp"
@@ -10,7 +11,6 @@
 
 #include <algorithm>
 #include <cctype>
-#include <cstdlib>
 #include <memory>
 #include <string>
 #include <string_view>
@@ -30,8 +30,7 @@ struct guard_words {
 };
 
 std::string from_environment(const char* variable, const char* option) {
-  const char* value = std::getenv(variable);
-  if (value && *value != '\0') return value;
+  if (const char* value = environment(variable)) return value;
   throw error(errc::invalid_argument,
               fmt::format("{} is missing; the command of rowlock run finds it in {}", option, variable));
 }
