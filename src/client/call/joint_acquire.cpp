@@ -96,10 +96,7 @@ void joint_acquire::asked() {
   } else {
     const auto missing = round->what_is_missing();
     const bool comes_free = missing == joint_round::state::again;
-    if (missing == joint_round::state::lapsed) {
-      round->withdraw();
-      make_ids(holds_.size());  // the withdrawals end what the ids of this round got
-    }
+    if (missing == joint_round::state::lapsed) round->withdraw();
     if (missing == joint_round::state::busy || missing == joint_round::state::locked ||
         (comes_free && rounds_ > joint_rounds_at_most)) {
       // A caller that waits requests the first missing lock by itself, and waits in its queue.

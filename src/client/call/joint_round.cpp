@@ -29,7 +29,6 @@ bool joint_round::may_be_free() const {
          });
 }
 
-// A grant that is missing although others are there was ended by force at once.
 bool joint_round::acquire_free(store::session& session) {
   std::vector<store::acquire_item> requests;
   for (const auto& wish : wishes) {
@@ -41,8 +40,9 @@ bool joint_round::acquire_free(store::session& session) {
   if (grants.empty()) return false;
   all_were_free = true;
   for (std::size_t i = 0; i < wishes.size(); ++i) {
-    const auto granted = std::ranges::find(grants, wishes[i].hold, &store::grant::hold);
-    if (granted != grants.end()) take(i, granted->token, wishes[i].definition.capacity, false);
+    const auto& wish = wishes[i];
+    const auto granted = std::ranges::find(grants, wish.hold, &store::grant::hold);
+    take(i, granted->token, wish.definition.capacity, false);
   }
   return true;
 }
