@@ -50,20 +50,23 @@ class postgres_array {
  public:
   // Texts are quoted.
   void add(std::string_view value) {
-    std::string quoted{'"'};
-    for (const char c : value) {
-      if (c == '"' || c == '\\') quoted += '\\';
-      quoted += c;
-    }
-    append(quoted += '"');
+    append([&] {
+      text_ += '"';
+      for (const char c : value) {
+        if (c == '"' || c == '\\') text_ += '\\';
+        text_ += c;
+      }
+      text_ += '"';
+    });
   }
   template <class Value>
   requires(!std::convertible_to<Value, std::string_view>) void add(const Value& value) {
-    append(postgres_text(value));
+    append([&] { text_ += postgres_text(value); });
   }
   template <class Value>
   void add(const std::optional<Value>& value) {
-    value ? add(*value) : append("NULL");
+    if (value) return add(*value);
+    append([&] { text_ += "NULL"; });
   }
 
   bool empty() const noexcept { return text_.empty(); }
@@ -73,14 +76,18 @@ class postgres_array {
   }
 
  private:
-  void append(std::string_view value) {
-    if (empty()) {
-      first_size_ = value.size();
+  template <class Write>
+  void append(Write write) {
+    const bool is_first = empty();
+    if (!is_first) text_ += ',';
+    const auto begin = text_.size();
+    write();
+    if (is_first) {
+      first_size_ = text_.size();
     } else {
-      is_uniform_ = is_uniform_ && value == std::string_view{text_}.substr(0, first_size_);
-      text_ += ',';
+      const std::string_view all{text_};
+      is_uniform_ = is_uniform_ && all.substr(begin) == all.substr(0, first_size_);
     }
-    text_ += value;
   }
 
   std::string text_;
