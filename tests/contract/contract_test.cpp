@@ -6,7 +6,7 @@
 namespace rowlock::test {
 
 contract_test::contract_test()
-    : fixture_(make_store_fixture(GetParam())), database_(fixture_->open()), a(connect()) {
+    : fixture_(borrow_store_fixture(GetParam())), database_(fixture_->open()), a(connect()) {
   a->record_database_state();
   // b connects only now: on a Galera cluster a session from before would grant and kill nothing until it has read the
   // state again (tests/galera/recording_test.cpp).

@@ -1,4 +1,5 @@
 #include "store/open.hpp"
+#include "support/fixture_pool.hpp"
 #include "support/roles.hpp"
 #include "support/sql_fixture.hpp"
 #include "support/store_fixture.hpp"
@@ -78,29 +79,40 @@ class side_connection {
 
   // Returns the number of rows.
   int run(const std::string& sql, std::initializer_list<std::string> parameters) {
-    std::vector<const char*> values;
-    for (const auto& value : parameters) values.push_back(value.c_str());
-    return rows_of(PQexecParams(handle_, sql.c_str(), static_cast<int>(values.size()), nullptr, values.data(),
-                                nullptr, nullptr, 0));
+    return PQntuples(rows_of(sql, parameters).get());
   }
-  void run_script(const std::string& sql) { rows_of(PQexec(handle_, sql.c_str())); }
+  // The first column of the first row.
+  std::string value(const std::string& sql, std::initializer_list<std::string> parameters = {}) {
+    return PQgetvalue(rows_of(sql, parameters).get(), 0, 0);
+  }
+  void run_script(const std::string& sql) { checked(PQexec(handle_, sql.c_str())); }
+  bool is_connected() const { return PQstatus(handle_) == CONNECTION_OK; }
 
  private:
-  int rows_of(PGresult* result) {
-    const std::shared_ptr<PGresult> owner{result, PQclear};
-    const auto status = PQresultStatus(result);
+  using result = std::shared_ptr<PGresult>;
+
+  result rows_of(const std::string& sql, std::initializer_list<std::string> parameters) {
+    std::vector<const char*> values;
+    for (const auto& value : parameters) values.push_back(value.c_str());
+    return checked(PQexecParams(handle_, sql.c_str(), static_cast<int>(values.size()), nullptr, values.data(),
+                                nullptr, nullptr, 0));
+  }
+  result checked(PGresult* raw) {
+    result owned{raw, PQclear};
+    const auto status = PQresultStatus(raw);
     if (status != PGRES_COMMAND_OK && status != PGRES_TUPLES_OK && status != PGRES_EMPTY_QUERY) {
       throw std::runtime_error(PQerrorMessage(handle_));
     }
-    return PQntuples(result);
+    return owned;
   }
 
   PGconn* handle_;
 };
 
-class postgres_fixture final : public store_fixture {
+// The tables of a fixture, in a schema of their own if roles use them.
+class postgres_tables {
  public:
-  postgres_fixture() {
+  postgres_tables() {
     if (has_roles_) {
       migrate_as_role();
     } else {
@@ -110,94 +122,68 @@ class postgres_fixture final : public store_fixture {
     add_triggers("postgres", prefix_, [this](const std::string& sql) { side_.run_script(sql); });
     if (is_hostile_) make_hostile_role();
   }
-  ~postgres_fixture() override {
+  ~postgres_tables() {
     try {
       drop_everything();
     } catch (const std::exception&) {
       // The server may be gone, and its tables with it.
     }
   }
+  postgres_tables(const postgres_tables&) = delete;
+  postgres_tables& operator=(const postgres_tables&) = delete;
 
-  bool can(capability what) const override { return direct_url().empty() || what != capability::backends; }
-
-  std::unique_ptr<store::database> open() override { return store::open(url(), options()); }
-  std::string url() const override {
-    if (has_roles_) return with_user(server_url(), role_name(prefix_, role_use::run));
-    return is_hostile_ ? with_user(server_url(), role_) : server_url();
+  // See fixture_pool.
+  void note_structure() {
+    structure_ = structure();
+    meta_ = side_.value("SELECT to_json(m) FROM " + prefix_ + "meta AS m");
   }
-  std::string observer_url() const override {
-    if (!has_roles_) return url();
-    const auto server = server_url();
-    return server + (server.find('?') == std::string::npos ? '?' : '&') + "options=-csearch_path%3D" +
-           own_schema_ + ',' + schema_;
-  }
-  store::store_options options() const override {
-    store::store_options options;
-    options.prefix = prefix_;
-    options.application = "contract";
-    options.listen_url = direct_url();
-    return options;
-  }
-
-  void expire(const model::lease_id& lease, std::chrono::microseconds ago) override {
-    side_.run("UPDATE " + prefix_ +
-                  "lease SET expires_at = clock_timestamp() - $1::bigint * interval '1 microsecond' "
-                  "WHERE id = $2::uuid",
-              {std::to_string(ago.count()), lease.to_string()});
-  }
-  void age(const std::string& name, std::chrono::microseconds unused_for) override {
-    for (const std::string column : {"lock SET used_at", "permit SET granted_at"}) {
-      side_.run("UPDATE " + prefix_ + column +
-                    " = clock_timestamp() - $1::bigint * interval '1 microsecond' WHERE name = $2",
-                {std::to_string(unused_for.count()), name});
-    }
+  bool is_reachable() const { return side_.is_connected(); }
+  bool restore() {
+    if (structure() != structure_ || is_in_use()) return false;
+    std::string script = "SET LOCAL lock_timeout = '1s';";
+    for (const auto table : rowlock_tables) script += "DELETE FROM " + prefix_ + std::string{table} + ";";
+    if (asked_for_triggers()) script += "DELETE FROM " + prefix_ + "audit;";
+    const std::string columns =
+        "id, schema_version, min_library, epoch, token_floor, identity, epoch_s, skew_ms, recordings";
+    side_.run_script(script + "INSERT INTO " + prefix_ + "meta (" + columns + ") SELECT " + columns +
+                     " FROM json_populate_record(NULL::" + prefix_ + "meta, $json$" + meta_ + "$json$)");
+    return true;
   }
 
-  void make_unknown(const std::string& name) override {
-    side_.run("UPDATE " + prefix_ + "lock SET kind = 'later' WHERE name = $1", {name});
-  }
-  void delete_lock(const std::string& name) override {
-    side_.run("DELETE FROM " + prefix_ + "lock WHERE name = $1", {name});
-  }
-  rival lock_row(const std::string& name) override {
-    auto connection = transaction();
-    connection->run("SELECT 1 FROM " + prefix_ + "lock WHERE name = $1 FOR UPDATE", {name});
-    return connection;
-  }
-  rival guard(const std::string& name, const model::hold_id& hold, model::lock_mode mode) override {
-    auto connection = transaction();
-    if (connection->run(open()->guard_sql(mode), {name, hold.to_string()}) == 0) return {};
-    return connection;
-  }
-  rival stall_renewals() override {
-    auto connection = transaction();
-    connection->run_script("LOCK TABLE " + prefix_ + "lease IN SHARE MODE");
-    return connection;
-  }
-
-  bool is_blocked(const std::string& backend) override {
-    return side_.run("SELECT 1 WHERE cardinality(pg_blocking_pids($1::integer)) > 0",
-                     {std::to_string(std::stol(backend))}) > 0;
-  }
-
-  void lose_marker() override { side_.run_script("TRUNCATE " + prefix_ + "marker"); }
-  void change_identity() override { side_.run_script("UPDATE " + prefix_ + "meta SET identity = 'another'"); }
+  const std::string& prefix() const { return prefix_; }
+  const std::string& schema() const { return schema_; }
+  const std::string& own_schema() const { return own_schema_; }
+  const std::string& role() const { return role_; }
+  bool has_roles() const { return has_roles_; }
+  bool is_hostile() const { return is_hostile_; }
+  side_connection& side() { return side_; }
 
  private:
-  std::shared_ptr<side_connection> transaction() const {
-    auto connection = std::make_shared<side_connection>();
-    if (has_roles_) connection->run_script("SET search_path = " + schema_);
-    connection->run_script("BEGIN");
-    // When a client has left, its backend keeps its row locks until it notices. A rollback releases them at once.
-    auto* raw = connection.get();
-    return {raw, [connection = std::move(connection)](side_connection* open) mutable {
-              try {
-                open->run_script("ROLLBACK");
-              } catch (const std::exception&) {
-                // The server has already ended the connection.
-              }
-              connection.reset();
-            }};
+  // Changes with everything that a test can do to the tables, their columns, triggers, functions and rights, but not with
+  // their rows.
+  std::string structure() {
+    return side_.value(
+        "WITH ours AS (SELECT oid, xmin FROM pg_class WHERE relname LIKE $1) "
+        "SELECT md5(string_agg(kind || ' ' || id || ' ' || version, ',' ORDER BY kind, id)) FROM ("
+        "  SELECT 'class' AS kind, oid::text AS id, xmin::text AS version FROM ours"
+        "  UNION ALL SELECT 'column', attrelid || '.' || attnum, xmin::text FROM pg_attribute"
+        "    WHERE attrelid IN (SELECT oid FROM ours)"
+        "  UNION ALL SELECT 'trigger', oid::text, xmin::text FROM pg_trigger"
+        "    WHERE tgrelid IN (SELECT oid FROM ours)"
+        "  UNION ALL SELECT 'policy', oid::text, xmin::text FROM pg_policy"
+        "    WHERE polrelid IN (SELECT oid FROM ours)"
+        "  UNION ALL SELECT 'function', oid::text, xmin::text FROM pg_proc WHERE proname LIKE $1"
+        "  UNION ALL SELECT 'schema', oid::text, xmin::text FROM pg_namespace WHERE nspname LIKE $1"
+        "  UNION ALL SELECT 'setting', setdatabase || '.' || setrole, xmin::text FROM pg_db_role_setting"
+        "    WHERE setrole IN (SELECT oid FROM pg_roles WHERE rolname LIKE $1)) AS all_of_it",
+        {prefix_ + "%"});
+  }
+  // Whether a statement of another session is under way, such as one that a client has left.
+  bool is_in_use() {
+    return side_.run(
+               "SELECT 1 FROM pg_locks WHERE pid <> pg_backend_pid() AND relation IN "
+               "(SELECT oid FROM pg_class WHERE relname LIKE $1)",
+               {prefix_ + "%"}) > 0;
   }
   // Migrates in a schema of its own, as docs/operations.md, "Rights" says.
   void migrate_as_role() {
@@ -228,9 +214,8 @@ class postgres_fixture final : public store_fixture {
     // Everybody may use the schema public. If two suites granted that at the same time, the server would refuse one of
     // them.
     auto script = "CREATE ROLE " + role_ + " LOGIN;";
-    for (const std::string table :
-         {"lease", "lock", "permit", "queue", "meta", "marker", "recording", "history"}) {
-      script += "GRANT ALL ON " + prefix_ + table + " TO " + role_ + ";";
+    for (const auto table : rowlock_tables) {
+      script += "GRANT ALL ON " + prefix_ + std::string{table} + " TO " + role_ + ";";
     }
     for (const auto setting : hostile_settings) {
       script += "ALTER ROLE " + role_ + " SET " + std::string{setting} + ";";
@@ -267,12 +252,115 @@ class postgres_fixture final : public store_fixture {
   const std::string own_schema_ = prefix_ + "own_schema";  // the schema of the role that runs
   const std::string role_ = prefix_ + "role";
   side_connection side_;
+  std::string structure_;
+  std::string meta_;  // the row that the migrations leave, as JSON
+};
+
+fixture_pool<postgres_tables>& pool() {
+  static fixture_pool<postgres_tables> all;
+  return all;
+}
+
+class postgres_fixture final : public store_fixture {
+ public:
+  explicit postgres_fixture(std::shared_ptr<postgres_tables> tables) : tables_{std::move(tables)} {}
+
+  bool can(capability what) const override { return direct_url().empty() || what != capability::backends; }
+
+  std::unique_ptr<store::database> open() override { return store::open(url(), options()); }
+  std::string url() const override {
+    if (tables_->has_roles()) return with_user(server_url(), role_name(tables_->prefix(), role_use::run));
+    return tables_->is_hostile() ? with_user(server_url(), tables_->role()) : server_url();
+  }
+  std::string observer_url() const override {
+    if (!tables_->has_roles()) return url();
+    const auto server = server_url();
+    return server + (server.find('?') == std::string::npos ? '?' : '&') + "options=-csearch_path%3D" +
+           tables_->own_schema() + ',' + tables_->schema();
+  }
+  store::store_options options() const override {
+    store::store_options options;
+    options.prefix = tables_->prefix();
+    options.application = "contract";
+    options.listen_url = direct_url();
+    return options;
+  }
+
+  void expire(const model::lease_id& lease, std::chrono::microseconds ago) override {
+    tables_->side().run(
+        "UPDATE " + tables_->prefix() +
+            "lease SET expires_at = clock_timestamp() - $1::bigint * interval '1 microsecond' "
+            "WHERE id = $2::uuid",
+        {std::to_string(ago.count()), lease.to_string()});
+  }
+  void age(const std::string& name, std::chrono::microseconds unused_for) override {
+    for (const std::string column : {"lock SET used_at", "permit SET granted_at"}) {
+      tables_->side().run("UPDATE " + tables_->prefix() + column +
+                              " = clock_timestamp() - $1::bigint * interval '1 microsecond' WHERE name = $2",
+                          {std::to_string(unused_for.count()), name});
+    }
+  }
+
+  void make_unknown(const std::string& name) override {
+    tables_->side().run("UPDATE " + tables_->prefix() + "lock SET kind = 'later' WHERE name = $1", {name});
+  }
+  void delete_lock(const std::string& name) override {
+    tables_->side().run("DELETE FROM " + tables_->prefix() + "lock WHERE name = $1", {name});
+  }
+  rival lock_row(const std::string& name) override {
+    auto connection = transaction();
+    connection->run("SELECT 1 FROM " + tables_->prefix() + "lock WHERE name = $1 FOR UPDATE", {name});
+    return connection;
+  }
+  rival guard(const std::string& name, const model::hold_id& hold, model::lock_mode mode) override {
+    auto connection = transaction();
+    if (connection->run(open()->guard_sql(mode), {name, hold.to_string()}) == 0) return {};
+    return connection;
+  }
+  rival stall_renewals() override {
+    auto connection = transaction();
+    connection->run_script("LOCK TABLE " + tables_->prefix() + "lease IN SHARE MODE");
+    return connection;
+  }
+
+  bool is_blocked(const std::string& backend) override {
+    return tables_->side().run("SELECT 1 WHERE cardinality(pg_blocking_pids($1::integer)) > 0",
+                               {std::to_string(std::stol(backend))}) > 0;
+  }
+
+  void lose_marker() override { tables_->side().run_script("TRUNCATE " + tables_->prefix() + "marker"); }
+  void change_identity() override {
+    tables_->side().run_script("UPDATE " + tables_->prefix() + "meta SET identity = 'another'");
+  }
+
+ private:
+  std::shared_ptr<side_connection> transaction() const {
+    auto connection = std::make_shared<side_connection>();
+    if (tables_->has_roles()) connection->run_script("SET search_path = " + tables_->schema());
+    connection->run_script("BEGIN");
+    // When a client has left, its backend keeps its row locks until it notices. A rollback releases them at once.
+    auto* raw = connection.get();
+    return {raw, [connection = std::move(connection)](side_connection* open) mutable {
+              try {
+                open->run_script("ROLLBACK");
+              } catch (const std::exception&) {
+                // The server has already ended the connection.
+              }
+              connection.reset();
+            }};
+  }
+
+  const std::shared_ptr<postgres_tables> tables_;
 };
 
 }  // namespace
 
 std::unique_ptr<store_fixture> make_postgres_fixture() {
-  return std::make_unique<postgres_fixture>();
+  return std::make_unique<postgres_fixture>(std::make_shared<postgres_tables>());
+}
+std::unique_ptr<store_fixture> borrow_postgres_fixture() {
+  return std::make_unique<postgres_fixture>(
+      pool().borrow([] { return std::make_unique<postgres_tables>(); }));
 }
 
 }  // namespace rowlock::test

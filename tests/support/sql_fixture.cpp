@@ -52,8 +52,8 @@ void add_triggers(const std::string& dialect, const std::string& prefix,
   } else {
     run("CREATE TABLE " + audit + " (number INTEGER PRIMARY KEY AUTOINCREMENT, what TEXT NOT NULL)");
   }
-  for (const std::string table :
-       {"lease", "lock", "permit", "queue", "meta", "marker", "recording", "history"}) {
+  for (const auto name : rowlock_tables) {
+    const std::string table{name};
     for (const std::string change : {"INSERT", "UPDATE", "DELETE"}) {
       auto trigger = "CREATE TRIGGER " + audit + '_' + change + '_' + table + " AFTER " + change + " ON " +
                      prefix + table + " FOR EACH ROW ";

@@ -10,6 +10,10 @@
 
 namespace rowlock::test {
 
+// rowlock's tables, without the prefix.
+inline constexpr std::string_view rowlock_tables[] = {"lease", "lock",   "permit",    "queue",
+                                                      "meta",  "marker", "recording", "history"};
+
 // Runs each up file with the prefix inserted, and an invented next migration if the environment asks for it.
 void migrate(std::span<const embedded::file> files, std::string_view prefix,
              const std::function<void(const std::string& sql)>& run);

@@ -31,4 +31,14 @@ std::unique_ptr<store_fixture> make_store_fixture(const std::string& name) {
   throw std::runtime_error("the store \"" + name + "\" is not built in; leave it out with --stores=");
 }
 
+std::unique_ptr<store_fixture> borrow_store_fixture(const std::string& name) {
+#ifdef ROWLOCK_TEST_POSTGRES
+  if (name == "postgres") return borrow_postgres_fixture();
+#endif
+#ifdef ROWLOCK_TEST_MYSQL
+  if (has_mysql_dialect(name)) return borrow_mysql_fixture(name);
+#endif
+  return make_store_fixture(name);
+}
+
 }  // namespace rowlock::test
