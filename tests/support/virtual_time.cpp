@@ -9,7 +9,7 @@ namespace rowlock::test {
 namespace {
 
 constexpr std::chrono::milliseconds glance{2};
-constexpr int glances_at_most = 250;
+constexpr int glances_at_most = 50;
 // How much longer a waiter may sleep that was about to sleep when the clock moved.
 constexpr std::chrono::milliseconds tick_length{5};
 // This is long, because on a busy machine the clock would otherwise move while a thread waits for a processor.
@@ -55,7 +55,16 @@ void virtual_time::wait_until(std::unique_lock<std::mutex>& lock, std::condition
 void virtual_time::go_on_if_stuck(client_layer::instant then) {
   glances_ = then == waits_until_ ? glances_ + 1 : 0;
   waits_until_ = then;
-  if (glances_ > glances_at_most) advance(glance);
+  if (glances_ > glances_at_most)
+    advance(std::max<std::chrono::nanoseconds>(next_deadline(then) - now(), glance));
+}
+
+client_layer::instant virtual_time::next_deadline(client_layer::instant latest) {
+  const std::lock_guard guard{mutex_};
+  for (const auto& one : waiting_) {
+    if (one.then > now()) latest = std::min(latest, one.then);
+  }
+  return latest;
 }
 
 std::chrono::nanoseconds virtual_time::patience(std::chrono::nanoseconds wish) const noexcept {

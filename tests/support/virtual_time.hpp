@@ -38,6 +38,7 @@ class virtual_time final : public client_layer::time_source {
   };
 
   void go_on_if_stuck(client_layer::instant then);
+  client_layer::instant next_deadline(client_layer::instant latest);
   void tick();
 
   const std::thread::id owner_ = std::this_thread::get_id();
