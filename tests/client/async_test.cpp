@@ -410,15 +410,17 @@ TEST_P(async_test, a_hold_that_was_delivered_keeps_its_client_open) {
 
 TEST_P(async_test, a_hold_may_close_its_client_on_the_thread_that_delivers_it) {
   std::optional<client> last = new_client();
+  std::promise<void> delivered;
   std::promise<void> over;
   const executor at_once = [](rowlock::task next) { next(); };
   std::promise<void> gone;
   acquire_async(at_once, mutex{*last, "a"}, [&, gone = gone.get_future().share()](acquired one) {
+    delivered.set_value();
     gone.wait();
     one = {};  // the last handle ends on the client's own thread
     over.set_value();
   });
-  ASSERT_TRUE(eventually([&] { return is_held("a"); }));
+  delivered.get_future().wait();  // from here on the hold keeps the client open
   last.reset();
   gone.set_value();
   EXPECT_EQ(over.get_future().wait_for(60s), std::future_status::ready);
