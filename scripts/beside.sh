@@ -51,9 +51,18 @@ clean_up() {
   rm -rf "$folder"
 }
 interrupted() {
-  [ -z "$child" ] || kill -TERM "$child" 2>/dev/null || true
-  [ -z "$child" ] || wait "$child" 2>/dev/null || true
+  [ -z "$child" ] || end_processes "$child"
   exit "$1"
+}
+
+# end_processes PID…: sends SIGTERM to children of this shell, and waits until they have ended. For a trap: if a child ends
+# while a signal interrupts `wait`, bash forgets that it has ended, and a second `wait` would wait for ever.
+end_processes() {
+  local pid
+  kill -TERM "$@" 2>/dev/null || true
+  for pid in "$@"; do
+    while kill -0 "$pid" 2>/dev/null; do sleep 0.05; done
+  done
 }
 
 # free_port: sets $port to a free port, below the range from which the kernel chooses ports.
