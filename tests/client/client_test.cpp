@@ -104,7 +104,7 @@ std::optional<errc> code_of(const std::function<void()>& call) {
 // ---- on every store ----
 
 client_test::client_test()
-    : fixture_(borrow_store_fixture(GetParam())), database_(fixture_->open()), side_(database_->connect()) {
+    : fixture_(borrow_store_fixture(GetParam())), database_(fixture_->open()), side_(*database_) {
   if (auto* memory = dynamic_cast<memory_fixture*>(fixture_.get())) memory->server().let_time_pass();
 }
 

@@ -4,6 +4,7 @@
 
 #include "store/store.hpp"
 #include "support/fault_plan.hpp"
+#include "support/session_on_first_use.hpp"
 #include "support/store_fixture.hpp"
 #include "support/stores.hpp"
 #include "support/virtual_time.hpp"
@@ -78,7 +79,7 @@ class client_test : public testing::TestWithParam<std::string> {
  private:
   std::unique_ptr<store_fixture> fixture_;
   std::unique_ptr<store::database> database_;
-  std::unique_ptr<store::session> side_;
+  session_on_first_use side_;
 };
 
 // The fixture for tests on the memory store, where only the test moves the clock.

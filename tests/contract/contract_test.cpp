@@ -6,11 +6,10 @@
 namespace rowlock::test {
 
 contract_test::contract_test()
-    : fixture_(borrow_store_fixture(GetParam())), database_(fixture_->open()), a(connect()) {
+    : fixture_(borrow_store_fixture(GetParam())), database_(fixture_->open()), a(connect()), b(*database_) {
+  // Before b connects: on a Galera cluster a session from before would grant and kill nothing until it has read the state
+  // again (tests/galera/recording_test.cpp).
   a->record_database_state();
-  // b connects only now: on a Galera cluster a session from before would grant and kill nothing until it has read the
-  // state again (tests/galera/recording_test.cpp).
-  b = connect();
 }
 
 lease_id contract_test::new_lease(std::chrono::milliseconds ttl) {

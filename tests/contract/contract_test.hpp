@@ -4,6 +4,7 @@
 
 #include "contract/decisions.hpp"
 #include "store/store.hpp"
+#include "support/session_on_first_use.hpp"
 #include "support/store_fixture.hpp"
 #include "support/stores.hpp"
 
@@ -78,7 +79,7 @@ class contract_test : public testing::TestWithParam<std::string> {
  protected:
   // Two connections, as if of two processes.
   std::unique_ptr<store::session> a;
-  std::unique_ptr<store::session> b;
+  session_on_first_use b;
 };
 
 }  // namespace rowlock::test
