@@ -29,6 +29,8 @@ TEST_P(counter_test, is_exact_and_grants_follow_tickets) {
     EXPECT_EQ(counts["written"], threads * rounds);
     EXPECT_EQ(counts["lost"], 0);
     EXPECT_EQ(counts["unreleased"], 0);
+    EXPECT_LE(counts["pending"], threads * rounds / 4)
+        << "on a busy machine a few; all took effect, see below";
   }
   const auto found = book().check();
   EXPECT_EQ(found.counted, processes * threads * rounds);

@@ -25,7 +25,8 @@ bool task::speak(const std::function<void(sql_session&)>& words, std::size_t dat
 
 void task::count(release_result result) {
   if (result == release_result::lost) ++counts_.lost;
-  if (result == release_result::pending || result == release_result::unknown) ++counts_.unreleased;
+  if (result == release_result::unknown) ++counts_.unreleased;
+  if (result == release_result::pending) ++counts_.pending;
 }
 
 std::unique_ptr<task> make_task(const load_plan& plan, tally& counts, int index) {
