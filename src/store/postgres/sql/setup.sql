@@ -70,7 +70,7 @@ SELECT current_setting('server_version_num')::integer AS version,
           AND NOT has_schema_privilege(n.oid, 'USAGE')) AS hidden_in,
        pg_backend_pid() AS pid,
        (SELECT (extract(epoch FROM backend_start) * 1000000)::bigint
-        FROM pg_stat_activity WHERE pid = pg_backend_pid()) AS started_us,
+        FROM pg_stat_get_activity(pg_backend_pid())) AS started_us,
        current_user AS role;
 
 -- name: connect_place
