@@ -8,15 +8,9 @@
 #include <cstdint>
 #include <functional>
 #include <string>
-#include <string_view>
 #include <vector>
 
 namespace rowlock::cli {
-
-// Whether the whole name matches the pattern, as in a shell: "*" matches any text, even "/" and none; "?" matches one
-// character; a backslash removes the meaning of the next character. At worst the time is proportional to the
-// product of both lengths.
-bool matches(std::string_view name, std::string_view pattern);
 
 // As written on the command line.
 struct listing_words {

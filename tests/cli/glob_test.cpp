@@ -1,4 +1,4 @@
-#include "cli/list.hpp"
+#include "cli/glob.hpp"
 
 #include <gtest/gtest.h>
 
