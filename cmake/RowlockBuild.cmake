@@ -57,14 +57,14 @@ function(rowlock_layer name)
   endif()
 endfunction()
 
-# Resolves an AUTO|ON|OFF option: AUTO means on if the client library compiles.
+# Resolves an AUTO|ON|OFF option: AUTO means on if the client library, or what else it needs, compiles.
 function(rowlock_backend option description compiles result)
   if(${option} STREQUAL "OFF")
     set(on FALSE)
   elseif(${compiles})
     set(on TRUE)
   elseif(${option} STREQUAL "ON")
-    message(FATAL_ERROR "${option}=ON, but its client library does not compile here. Install ${description}.")
+    message(FATAL_ERROR "${option}=ON, but what it needs does not compile here. Install ${description}.")
   else()
     set(on FALSE)
   endif()

@@ -65,7 +65,7 @@ class RowlockConan(ConanFile):
 
     def generate(self):
         toolchain = CMakeToolchain(self)
-        for option in ("TESTS", "BENCH", "EXAMPLES", "PACKAGE"):
+        for option in ("TESTS", "BENCH", "EXAMPLES", "PACKAGE", "SERVE"):
             toolchain.cache_variables[f"ROWLOCK_{option}"] = False
         for option in ("postgres", "mysql", "sqlite", "command"):
             toolchain.cache_variables[f"ROWLOCK_{option.upper()}"] = "ON" if self.options.get_safe(option) else "OFF"

@@ -1,0 +1,337 @@
+#include "serve/connection.hpp"
+
+#include <boost/asio/buffer.hpp>
+#include <boost/asio/dispatch.hpp>
+#include <boost/asio/write.hpp>
+#include <boost/beast/http/empty_body.hpp>
+#include <boost/beast/http/error.hpp>
+#include <boost/beast/http/read.hpp>
+#include <boost/beast/http/write.hpp>
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <sstream>
+#include <utility>
+#include <vector>
+
+#include <sys/socket.h>
+
+namespace rowlock::serve {
+
+namespace {
+
+namespace asio = boost::asio;
+namespace http = boost::beast::http;
+using boost::system::error_code;
+using namespace std::chrono_literals;
+
+// What every response has. A page may replace the policy to allow its own script.
+const std::map<std::string, std::string>& security_headers() {
+  static const std::map<std::string, std::string> all{
+      {"Cache-Control", "no-store"},
+      {"Content-Security-Policy", "default-src 'none'; frame-ancestors 'none'"},
+      {"Cross-Origin-Resource-Policy", "same-origin"},
+      {"Referrer-Policy", "no-referrer"},
+      {"X-Content-Type-Options", "nosniff"},
+      {"X-Frame-Options", "DENY"}};
+  return all;
+}
+
+// IPv4 addresses look alike, whether the server listens on IPv4 or on both.
+std::string text_of(asio::ip::address address) {
+  if (address.is_v6() && address.to_v6().is_v4_mapped()) {
+    address = asio::ip::make_address_v4(asio::ip::v4_mapped, address.to_v6());
+  }
+  auto text = address.to_string();
+  return text.substr(0, text.find('%'));
+}
+
+std::string lower(std::string text) {
+  std::ranges::transform(text, text.begin(), [](char letter) {
+    return letter >= 'A' && letter <= 'Z' ? static_cast<char>(letter - 'A' + 'a') : letter;
+  });
+  return text;
+}
+
+template <class View>
+std::string copied(const View& text) {
+  return {text.data(), text.size()};
+}
+
+request to_request(http::request<http::string_body>&& from) {
+  request result{.method = copied(from.method_string()), .body = std::move(from.body())};
+  for (const auto& field : from) {
+    auto& value = result.headers[lower(copied(field.name_string()))];
+    // Several lines of a header mean the same as one line.
+    value += (value.empty() ? "" : ", ") + copied(field.value());
+  }
+  return result;
+}
+
+response refusal_of(error_code failed, const http_limits& limits) {
+  if (failed == http::error::header_limit || failed == http::error::buffer_overflow) {
+    return error_response(431, "header_too_large",
+                          fmt::format("the header has more than {} bytes", limits.header_bytes));
+  }
+  if (failed == http::error::body_limit) {
+    return error_response(413, "body_too_large",
+                          fmt::format("the body has more than {} bytes", limits.body_bytes));
+  }
+  return error_response(400, "bad_request", fmt::format("this is no HTTP request: {}", failed.message()));
+}
+
+}  // namespace
+
+void connections::add(connection* one, std::weak_ptr<connection> weak) {
+  const model::annotated_lock lock{mutex_};
+  all_[one] = std::move(weak);
+}
+
+void connections::remove(connection* one) {
+  const model::annotated_lock lock{mutex_};
+  all_.erase(one);
+  changed_.notify_all();
+}
+
+std::size_t connections::count() {
+  const model::annotated_lock lock{mutex_};
+  return all_.size();
+}
+
+void connections::drain_all() {
+  std::vector<std::shared_ptr<connection>> open;
+  {
+    const model::annotated_lock lock{mutex_};
+    for (const auto& [_, weak] : all_) {
+      if (auto one = weak.lock()) open.push_back(std::move(one));
+    }
+  }
+  for (const auto& one : open) one->drain();
+}
+
+bool connections::wait_until_none(std::chrono::steady_clock::time_point then) {
+  model::annotated_lock lock{mutex_};
+  return changed_.wait_until(lock, then, [this]() ROWLOCK_REQUIRES(mutex_) { return all_.empty(); });
+}
+
+connection::connection(socket client, connection_context& with)
+    : socket_{std::move(client)}, with_{with}, timer_{socket_.get_executor()}, buffer_{} {}
+
+connection::~connection() {
+  with_.all.remove(this);
+}
+
+template <class Action>
+void connection::on_strand(Action act) {
+  asio::dispatch(socket_.get_executor(), [self = shared_from_this(), act = std::move(act)] { act(*self); });
+}
+
+void connection::start() {
+  with_.all.add(this, weak_from_this());
+  on_strand([](connection& self) { self.read(); });
+}
+
+void connection::refuse(response why) {
+  with_.all.add(this, weak_from_this());
+  on_strand([why = std::move(why)](connection& self) { self.refuse_now(why); });
+}
+
+void connection::drain() {
+  on_strand([](connection& self) {
+    self.is_draining_ = true;
+    if (self.gone_) {
+      self.gone_->request_stop();
+    } else if (self.parser_ && !self.parser_->got_some() && self.buffer_.size() == 0) {
+      self.close();
+    }
+  });
+}
+
+void connection::put(response whole) {
+  on_strand([whole = std::move(whole)](connection& self) { self.answer_now(whole); });
+}
+
+void connection::begin_stream(response head) {
+  on_strand([head = std::move(head)](connection& self) { self.begin_now(head); });
+}
+
+bool connection::put_part(std::string part) {
+  if (is_closed_) return false;
+  if (part.empty()) return true;
+  unread_ += part.size();
+  const bool is_too_slow = unread_ > with_.limits.unread_bytes;
+  on_strand([is_too_slow, part = std::move(part)](connection& self) {
+    if (is_too_slow) return self.close();
+    if (self.is_head_) return;
+    self.send(self.is_chunked_ ? fmt::format("{:x}\r\n{}\r\n", part.size(), part) : part);
+  });
+  return !is_too_slow;
+}
+
+void connection::end_stream() {
+  on_strand([](connection& self) {
+    self.is_answered_ = true;
+    self.send(self.is_chunked_ && !self.is_head_ ? "0\r\n\r\n" : "");
+  });
+}
+
+void connection::read() {
+  is_answered_ = false;
+  gone_.reset();
+  parser_.emplace();
+  parser_->header_limit(with_.limits.header_bytes);
+  parser_->body_limit(with_.limits.body_bytes);
+  if (is_draining_ && buffer_.size() == 0) return close();
+  set_timer(&connection::stop_reading, with_.limits.idle);
+  http::async_read(socket_, buffer_, *parser_,
+                   [self = shared_from_this()](error_code failed, std::size_t) { self->after_read(failed); });
+}
+
+void connection::after_read(error_code failed) {
+  timer_.cancel();
+  if (is_closed_) return;
+  if (is_timed_out_) {
+    return refuse_now(error_response(
+        408, "timeout", fmt::format("no whole request came within {} ms", with_.limits.idle.count())));
+  }
+  if (!failed) return handle_request();
+  const bool is_malformed = failed.category() == http::make_error_code(http::error::bad_method).category() &&
+                            failed != http::error::end_of_stream && failed != http::error::partial_message;
+  if (is_malformed) return refuse_now(refusal_of(failed, with_.limits));
+  close();
+}
+
+void connection::handle_request() {
+  keeps_alive_ = parser_->keep_alive() && !is_draining_;
+  auto message = parser_->release();
+  version_ = message.version();
+  is_head_ = message.method() == http::verb::head;
+  const auto target = copied(message.target());
+  auto from = to_request(std::move(message));
+  error_code failed;
+  from.client_address = text_of(socket_.remote_endpoint(failed).address());
+  from.local_address = text_of(socket_.local_endpoint(failed).address());
+  if (failed) return close();
+  gone_.emplace();
+  const reply to{shared_from_this(), gone_->get_token()};
+  watch_client();
+  with_.handle(std::move(from), target, to);
+}
+
+// The client may have sent its next request, which stays where it is, or it has gone.
+void connection::watch_client() {
+  socket_.async_wait(socket::wait_read, [self = shared_from_this()](error_code failed) {
+    if (failed || !self->gone_ || self->is_answered_) return;
+    char next = 0;
+    const auto got = ::recv(self->socket_.native_handle(), &next, 1, MSG_PEEK | MSG_DONTWAIT);
+    if (got == 0 || (got < 0 && errno != EAGAIN)) self->gone_->request_stop();
+  });
+}
+
+void connection::refuse_now(response why) {
+  keeps_alive_ = false;
+  is_head_ = false;
+  answer_now(why);
+}
+
+std::string connection::head_of(const response& from, std::optional<std::size_t> length) const {
+  http::response<http::empty_body> head{static_cast<http::status>(from.status), version_};
+  for (const auto& [name, value] : security_headers()) head.set(name, value);
+  head.set(http::field::content_type, from.type);
+  for (const auto& [name, value] : from.headers) head.set(name, value);
+  head.keep_alive(keeps_alive_);
+  if (length) {
+    head.content_length(*length);
+  } else if (is_chunked_) {
+    head.chunked(true);
+  }
+  std::ostringstream text;
+  text << head.base();
+  return text.str();
+}
+
+void connection::answer_now(const response& whole) {
+  with_.answered(whole.status);
+  if (is_draining_) keeps_alive_ = false;
+  auto text = head_of(whole, whole.body.size());
+  if (!is_head_) text += whole.body;
+  is_answered_ = true;
+  send(std::move(text));
+}
+
+// HTTP/1.0 knows no chunks: there the end of the connection is the end of the stream.
+void connection::begin_now(const response& head) {
+  with_.answered(head.status);
+  is_chunked_ = version_ >= 11;
+  if (is_draining_ || !is_chunked_) keeps_alive_ = false;
+  send(head_of(head, {}));
+}
+
+void connection::send(std::string text) {
+  const bool is_idle = outbox_.empty();
+  outbox_.push_back(std::move(text));
+  if (is_idle) write_next();
+}
+
+void connection::write_next() {
+  if (is_closed_) return;
+  set_timer(&connection::close, with_.limits.idle);
+  asio::async_write(socket_, asio::buffer(outbox_.front()),
+                    [self = shared_from_this()](error_code failed, std::size_t written) {
+                      self->timer_.cancel();
+                      if (failed) return self->close();
+                      self->unread_ -= std::min<std::size_t>(self->unread_, written);
+                      self->outbox_.pop_front();
+                      if (!self->outbox_.empty()) return self->write_next();
+                      if (self->is_answered_) self->after_answer();
+                    });
+}
+
+void connection::after_answer() {
+  gone_.reset();
+  error_code ignored;
+  socket_.cancel(ignored);  // ends watch_client()
+  is_chunked_ = false;
+  unread_ = 0;
+  if (keeps_alive_) return read();
+  socket_.shutdown(socket::shutdown_send, ignored);
+  set_timer(&connection::close, std::min<std::chrono::milliseconds>(with_.limits.idle, 2s));
+  read_rest();
+}
+
+// If the socket were closed while data that nobody has read is in it, the client could lose the answer.
+void connection::read_rest() {
+  socket_.async_read_some(asio::buffer(ignored_),
+                          [self = shared_from_this()](error_code failed, std::size_t) {
+                            if (failed) return self->close();
+                            self->read_rest();
+                          });
+}
+
+void connection::set_timer(void (connection::*act)(), std::chrono::milliseconds after) {
+  timer_.expires_after(after);
+  timer_.async_wait([self = shared_from_this(), act](error_code cancelled) {
+    // A timer that was set again may already have fired.
+    if (cancelled || self->timer_.expiry() > asio::steady_timer::clock_type::now()) return;
+    (*self.*act)();
+  });
+}
+
+void connection::stop_reading() {
+  is_timed_out_ = true;
+  error_code ignored;
+  socket_.cancel(ignored);
+}
+
+void connection::close() {
+  if (is_closed_.exchange(true)) return;
+  if (gone_) gone_->request_stop();
+  timer_.cancel();
+  error_code ignored;
+  socket_.close(ignored);
+  with_.all.remove(this);  // a handler may keep its reply, and this object with it, for longer
+}
+
+}  // namespace rowlock::serve

@@ -1,0 +1,79 @@
+#include "serve/http.hpp"
+
+#include <utility>
+
+namespace rowlock::serve {
+
+namespace {
+
+using json = nlohmann::ordered_json;
+
+unsigned status_of(errc code) noexcept {
+  switch (code) {
+    case errc::invalid_argument: return 400;
+    case errc::mismatch:
+    case errc::hold_lost:
+    case errc::broken_barrier:
+    case errc::deadlock: return 409;
+    case errc::unreachable:
+    case errc::read_only:
+    case errc::contention:
+    case errc::cancelled:
+    case errc::closed:
+    case errc::authentication:
+    case errc::privilege:
+    case errc::not_migrated:
+    case errc::too_new:
+    case errc::schema: return 503;
+    case errc::forked:
+    case errc::database:
+    case errc::internal: return 500;
+  }
+  return 500;
+}
+
+}  // namespace
+
+response json_response(unsigned status, const json& value) {
+  return {.status = status,
+          .body = value.dump(-1, ' ', false, json::error_handler_t::replace) + '\n',
+          .type = "application/json"};
+}
+
+response error_response(unsigned status, std::string_view code, std::string_view message) {
+  return json_response(status, {{"error", {{"code", code}, {"message", message}}}});
+}
+
+response error_response(const error& problem) {
+  return error_response(status_of(problem.kind()), to_string(problem.kind()), problem.what());
+}
+
+reply::reply(std::shared_ptr<reply_target> to, std::stop_token gone) : state_{std::make_shared<state>()} {
+  state_->to = std::move(to);
+  state_->gone = std::move(gone);
+}
+
+reply::state::~state() {
+  if (is_streaming.exchange(false)) to->end_stream();
+  if (!is_begun) to->put(error_response(500, "internal", "the request was dropped without an answer"));
+}
+
+void reply::send(response whole) const {
+  if (!state_->is_begun.exchange(true)) state_->to->put(std::move(whole));
+}
+
+void reply::begin(response head) const {
+  if (state_->is_begun.exchange(true)) return;
+  state_->is_streaming = true;
+  state_->to->begin_stream(std::move(head));
+}
+
+bool reply::write(std::string part) const {
+  return state_->is_streaming && state_->to->put_part(std::move(part));
+}
+
+void reply::end() const {
+  if (state_->is_streaming.exchange(false)) state_->to->end_stream();
+}
+
+}  // namespace rowlock::serve

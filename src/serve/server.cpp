@@ -1,0 +1,112 @@
+#include "serve/server.hpp"
+
+#include <rowlock/error.hpp>
+
+#include <boost/asio/post.hpp>
+#include <boost/asio/strand.hpp>
+
+#include <fmt/format.h>
+
+#include <memory>
+#include <utility>
+
+#include <sys/resource.h>
+
+namespace rowlock::serve {
+
+namespace {
+
+using namespace std::chrono_literals;
+using boost::asio::ip::tcp;
+using boost::system::error_code;
+
+// Requests are parsed and answers written by these alone; whatever waits for the database is on other threads.
+constexpr int io_threads = 2;
+// Connections beyond the limit that may get an answer which says so; more are closed without one.
+constexpr std::size_t refused_at_once = 64;
+
+// Each connection needs a descriptor, and the usual limit is 1024.
+void allow_many_descriptors() {
+  rlimit limit{};
+  if (::getrlimit(RLIMIT_NOFILE, &limit) != 0 || limit.rlim_cur == limit.rlim_max) return;
+  limit.rlim_cur = limit.rlim_max;
+  ::setrlimit(RLIMIT_NOFILE, &limit);
+}
+
+}  // namespace
+
+server::server(const listen_address& at, connection_context& with)
+    : acceptor_{boost::asio::make_strand(loop_)},
+      pause_{acceptor_.get_executor()},
+      with_{with},
+      address_{at} {
+  allow_many_descriptors();
+  try {
+    const tcp::endpoint endpoint{boost::asio::ip::make_address(at.address), at.port};
+    acceptor_.open(endpoint.protocol());
+    acceptor_.set_option(tcp::acceptor::reuse_address{true});
+    acceptor_.bind(endpoint);
+    acceptor_.listen();
+    address_.port = acceptor_.local_endpoint().port();
+  } catch (const boost::system::system_error& problem) {
+    throw error(errc::unreachable,
+                fmt::format("cannot listen on {}: {}; choose another address with --listen", at.text(),
+                            problem.code().message()));
+  }
+}
+
+void server::start() {
+  boost::asio::post(acceptor_.get_executor(), [this] { accept(); });
+  for (int i = 0; i < io_threads; ++i) threads_.emplace_back([this] { loop_.run(); });
+}
+
+server::~server() {
+  stop();
+}
+
+void server::stop() {
+  loop_.stop();
+  for (auto& one : threads_) one.join();
+  threads_.clear();
+}
+
+void server::accept() {
+  acceptor_.async_accept(boost::asio::make_strand(loop_), [this](error_code failed, tcp::socket client) {
+    if (!acceptor_.is_open()) return;
+    if (!failed) {
+      serve(std::move(client));
+      return accept();
+    }
+    // No descriptor is left, for example. To try again at once would use the processor for nothing.
+    pause_.expires_after(100ms);
+    pause_.async_wait([this](error_code) {
+      if (acceptor_.is_open()) accept();
+    });
+  });
+}
+
+void server::serve(tcp::socket client) {
+  error_code ignored;
+  client.set_option(tcp::no_delay{true}, ignored);
+  const auto open = with_.all.count();
+  if (open >= with_.limits.connections + refused_at_once) return;
+  const auto one = std::make_shared<connection>(std::move(client), with_);
+  if (open < with_.limits.connections) return one->start();
+  auto refused = error_response(
+      429, "too_many_connections",
+      fmt::format("this server has {} connections already; try again later", with_.limits.connections));
+  refused.headers["Retry-After"] = "1";
+  one->refuse(std::move(refused));
+}
+
+bool server::drain(std::chrono::milliseconds limit) {
+  const auto then = std::chrono::steady_clock::now() + limit;
+  boost::asio::post(acceptor_.get_executor(), [this] {
+    error_code ignored;
+    acceptor_.close(ignored);
+    with_.all.drain_all();
+  });
+  return with_.all.wait_until_none(then);
+}
+
+}  // namespace rowlock::serve

@@ -1,0 +1,189 @@
+#include "serve/tokens.hpp"
+
+#include <rowlock/error.hpp>
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <cstring>
+#include <fstream>
+#include <iterator>
+#include <memory>
+#include <sstream>
+
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <openssl/crypto.h>
+#include <openssl/evp.h>
+#include <openssl/rand.h>
+
+namespace rowlock::serve {
+
+namespace {
+
+constexpr std::string_view digest_mark = "sha256:";
+constexpr std::size_t digest_size = 32;
+constexpr std::array all_roles{role::read, role::lock, role::operate};
+
+std::string digest_of(std::string_view text) {
+  std::string digest(digest_size, '\0');
+  unsigned int length = 0;
+  if (EVP_Digest(text.data(), text.size(), reinterpret_cast<unsigned char*>(digest.data()), &length,
+                 EVP_sha256(), nullptr) != 1) {
+    throw error(errc::internal, "libcrypto cannot compute a SHA-256");
+  }
+  return digest;
+}
+
+std::string hex(std::string_view bytes) {
+  std::string text;
+  for (const unsigned char byte : bytes) text += fmt::format("{:02x}", byte);
+  return text;
+}
+
+// Empty if the text is no digest.
+std::string bytes_of(std::string_view text) {
+  if (text.size() != 2 * digest_size) return {};
+  const auto value_of = [](char digit) {
+    if (digit >= '0' && digit <= '9') return digit - '0';
+    if (digit >= 'a' && digit <= 'f') return digit - 'a' + 10;
+    return digit >= 'A' && digit <= 'F' ? digit - 'A' + 10 : -1;
+  };
+  std::string bytes;
+  for (std::size_t at = 0; at < text.size(); at += 2) {
+    const int high = value_of(text[at]);
+    const int low = value_of(text[at + 1]);
+    if (high < 0 || low < 0) return {};
+    bytes += static_cast<char>(high * 16 + low);
+  }
+  return bytes;
+}
+
+bool is_name(std::string_view name) {
+  constexpr std::string_view known = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789._-";
+  return !name.empty() && name.size() <= 64 && name.find_first_not_of(known) == name.npos;
+}
+
+[[noreturn]] void refuse(const std::string& path, const std::string& why) {
+  throw error(errc::invalid_argument, fmt::format("the token file '{}' {}", path, why));
+}
+
+// Throws error(invalid_argument) if somebody else may read or change the open file.
+void check_access(int descriptor, const std::string& path) {
+  struct stat found {};
+  if (::fstat(descriptor, &found) != 0) refuse(path, fmt::format("cannot be read: {}", std::strerror(errno)));
+  if (!S_ISREG(found.st_mode)) refuse(path, "is no file");
+  if ((found.st_mode & (S_IRWXO | S_IWGRP)) != 0) {
+    refuse(path, fmt::format("may be read or changed by other users (mode {:04o}); run: chmod 640 FILE",
+                             found.st_mode & 07777));
+  }
+}
+
+}  // namespace
+
+const char* to_string(role one) noexcept {
+  switch (one) {
+    case role::read: return "read";
+    case role::lock: return "lock";
+    case role::operate: return "operate";
+  }
+  return "unknown";
+}
+
+role parse_role(std::string_view word) {
+  for (const auto one : all_roles) {
+    if (word == to_string(one)) return one;
+  }
+  throw error(errc::invalid_argument,
+              fmt::format("'{}' is no role; the roles are read, lock and operate", word));
+}
+
+new_token make_token(const std::string& name, const std::vector<role>& roles) {
+  if (!is_name(name)) {
+    throw error(
+        errc::invalid_argument,
+        fmt::format("'{}' cannot name a token; use up to 64 letters, digits, '.', '_' and '-'", name));
+  }
+  if (roles.empty()) {
+    throw error(errc::invalid_argument, "a token needs a role: read, lock or operate");
+  }
+  std::array<unsigned char, 32> random{};
+  if (RAND_bytes(random.data(), static_cast<int>(random.size())) != 1) {
+    throw error(errc::internal, "libcrypto has no random numbers");
+  }
+  new_token made;
+  made.token =
+      "rowlock_" + hex(std::string_view{reinterpret_cast<const char*>(random.data()), random.size()});
+  made.line = name;
+  for (const auto one : roles) made.line += std::string{" "} + to_string(one);
+  made.line += fmt::format(" {}{}", digest_mark, hex(digest_of(made.token)));
+  return made;
+}
+
+tokens tokens::read(const std::string& path) {
+  const std::unique_ptr<int, void (*)(int*)> file{new int{::open(path.c_str(), O_RDONLY | O_CLOEXEC)},
+                                                  [](int* one) {
+                                                    if (*one >= 0) ::close(*one);
+                                                    delete one;
+                                                  }};
+  if (*file < 0) refuse(path, fmt::format("cannot be read: {}", std::strerror(errno)));
+  check_access(*file, path);
+  std::string text;
+  std::array<char, 4096> part{};
+  for (;;) {
+    const auto got = ::read(*file, part.data(), part.size());
+    if (got < 0) refuse(path, fmt::format("cannot be read: {}", std::strerror(errno)));
+    if (got == 0) break;
+    text.append(part.data(), static_cast<std::size_t>(got));
+    if (text.size() > 1024 * 1024) refuse(path, "has more than a mebibyte");
+  }
+  return parse(text, path);
+}
+
+tokens tokens::parse(std::string_view text, const std::string& path) {
+  tokens all;
+  std::istringstream lines{std::string{text}};
+  int number = 0;
+  for (std::string line; std::getline(lines, line);) {
+    ++number;
+    std::istringstream parts{line};
+    std::vector<std::string> words{std::istream_iterator<std::string>{parts}, {}};
+    if (words.empty() || words.front().starts_with('#')) continue;
+    const auto wrong = [&](std::string_view what) {
+      refuse(path, fmt::format("has {} in line {}; a line is NAME ROLE... sha256:DIGEST, as rowlock serve "
+                               "--new-token NAME ROLE... prints it",
+                               what, number));
+    };
+    if (!is_name(words.front())) wrong("an impossible name");
+    if (words.size() < 3) wrong("too few words");
+    if (!words.back().starts_with(digest_mark)) wrong("no digest");
+    entry one{.digest = bytes_of(std::string_view{words.back()}.substr(digest_mark.size())),
+              .who = {.name = words.front()}};
+    if (one.digest.empty()) wrong("a digest that is not 64 hexadecimal digits");
+    for (std::size_t i = 1; i + 1 < words.size(); ++i) {
+      const auto known =
+          std::ranges::find_if(all_roles, [&](role each) { return words[i] == to_string(each); });
+      if (known == all_roles.end()) wrong("a word that is none of the roles read, lock and operate");
+      one.who.add(*known);
+    }
+    all.entries_.push_back(std::move(one));
+  }
+  if (all.entries_.empty()) refuse(path, "has no token; rowlock serve --new-token NAME ROLE... makes one");
+  return all;
+}
+
+std::optional<principal> tokens::find(std::string_view token) const {
+  const auto digest = digest_of(token);
+  const principal* found = nullptr;
+  for (const auto& one : entries_) {
+    if (CRYPTO_memcmp(one.digest.data(), digest.data(), digest_size) == 0) found = &one.who;
+  }
+  if (found == nullptr) return {};
+  return *found;
+}
+
+}  // namespace rowlock::serve
