@@ -1,5 +1,5 @@
-// All headers except the guards and asio.hpp. Read them in this order: mutex, hold, ids, options, client, error,
-// shared_mutex, counting_semaphore, acquire_all, task, async, async_all, recursive_mutex, recursive_shared_mutex,
+// All headers except the guards, asio.hpp and prometheus.hpp. Read them in this order: mutex, hold, ids, options, client,
+// error, shared_mutex, counting_semaphore, acquire_all, task, async, async_all, recursive_mutex, recursive_shared_mutex,
 // latch, barrier, async_barrier, election, candidate, quorum_mutex, adopt, lock_info, admin, migrate, grants, doctor.
 #pragma once
 
