@@ -5,7 +5,7 @@
 //   auto seen = std::make_shared<rowlock::prometheus_statistics>(db, {{"pool", "billing"}});
 //   exposer.RegisterCollectable(seen);
 //
-// The metrics are counters:
+// The metrics are counters; docs/serve.md lists those of `rowlock serve`, which has these, too:
 //   rowlock_client_acquired_total       rowlock_client_lost_total           rowlock_client_reconnects_total
 //   rowlock_client_released_total       rowlock_client_renewals_total       rowlock_client_statements_total
 //   rowlock_client_busy_total           rowlock_client_late_renewals_total  rowlock_client_waits_total

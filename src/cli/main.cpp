@@ -51,6 +51,9 @@ int main(int count, char** words) {
   add_epoch(program);
   add_doctor(program);
   add_migrate(program);
+#ifdef ROWLOCK_HAS_SERVE
+  add_serve(program);
+#endif
   program.root().require_subcommand(1);
   const int exit_code = program.run(count, words);
   // A thread that is still connecting to a silent server uses OpenSSL. exit() would clean up OpenSSL while it is

@@ -21,5 +21,6 @@ void add_gc(command_line& program);
 void add_epoch(command_line& program);
 void add_doctor(command_line& program);
 void add_migrate(command_line& program);
+void add_serve(command_line& program);  // only in a build with ROWLOCK_SERVE
 
 }  // namespace rowlock::cli

@@ -11,7 +11,7 @@ function __rowlock_line
             set is_value no
         else if test "$word" = --
             return 1
-        else if contains -- $word --above --age --application --as --at-most --capacity --conflict-exit-code --data --delay --dialect --format --hold --idle --interval --keep --kill-after --limit --listen-url --min-hold --out --permits --placeholders --prefix --reason --receipt --record --role --schema --sort --stop --to --ttl --url --value --wait --within -E -w
+        else if contains -- $word --above --age --application --as --at-most --capacity --conflict-exit-code --connections --data --delay --dialect --drain --election --format --gc-idle --hold --host --idle --interval --keep --kill-after --limit --listen --listen-url --metrics-every --metrics-names --min-hold --new-token --out --permits --placeholders --prefix --rate --reason --receipt --record --role --schema --sort --stop --sweep-every --to --tokens --ttl --url --value --wait --within -E -w
             set is_value yes
         else if string match -q -- '-*' $word; or test "$word" = help -a -z "$found"
             continue
@@ -84,6 +84,7 @@ complete -c rowlock -n '__rowlock_at ""' -a sweep -d 'Kill expired leases and re
 complete -c rowlock -n '__rowlock_at ""' -a gc -d 'Delete free locks that nobody has used for a long time. Their tokens keep rising.'
 complete -c rowlock -n '__rowlock_at ""' -a epoch -d 'Show or raise the epoch, which keeps tokens rising after a restore from a backup.'
 complete -c rowlock -n '__rowlock_at ""' -a doctor -d 'Check whether rowlock can keep its promises on this database. Exit code 1: it found errors.'
+complete -c rowlock -n '__rowlock_at ""' -a serve -d 'Run beside the database: health checks, metrics and scheduled sweeps, over HTTP.'
 complete -c rowlock -n '__rowlock_at ""' -a migrate -d 'Create, upgrade and check rowlock\'s tables.'
 complete -c rowlock -n '__rowlock_at ""' -a help -d 'Print the help of a command'
 complete -c rowlock -n '__rowlock_at ""' -s h -l help -d 'Print this help message and exit'
@@ -207,6 +208,20 @@ complete -c rowlock -n '__rowlock_at "run"' -l kill-after -x -d 'Time from SIGTE
 complete -c rowlock -n '__rowlock_at "run"' -l show-arguments -d 'Show operators the command with its arguments, which are stored in the database; without this, its name alone'
 complete -c rowlock -n '__rowlock_at "run"' -l min-hold -x -d 'Keep the lock at least this long, even if the command ends sooner'
 complete -c rowlock -n '__rowlock_at "run"' -l yield -d 'Send SIGTERM to the command when somebody requests the lock\'s release'
+complete -c rowlock -n '__rowlock_at "serve"' -s h -l help -d 'Print this help message and exit'
+complete -c rowlock -n '__rowlock_at "serve"' -l listen -x -d 'IP address and port at which to listen (default 127.0.0.1:8600)'
+complete -c rowlock -n '__rowlock_at "serve"' -l host -x -d 'Also answer requests for this name, such as that of a proxy'
+complete -c rowlock -n '__rowlock_at "serve"' -l tokens -x -d 'The file of the tokens that clients need; without it clients can only read'
+complete -c rowlock -n '__rowlock_at "serve"' -l new-token -x -d 'Print a new token with these roles (read, lock, operate) and its line for the file'
+complete -c rowlock -n '__rowlock_at "serve"' -l drain -x -d 'How long open requests have to finish at the end (default 10s)'
+complete -c rowlock -n '__rowlock_at "serve"' -l idle -x -d 'Close connections without a request after this time (default 30s)'
+complete -c rowlock -n '__rowlock_at "serve"' -l connections -x -d 'At most this many connections (default 4096)'
+complete -c rowlock -n '__rowlock_at "serve"' -l rate -x -d 'Requests a second from one address (default 100; 0: any number)'
+complete -c rowlock -n '__rowlock_at "serve"' -l sweep-every -x -d 'Kill expired leases and free what they held this often (default 30s; 0: never)'
+complete -c rowlock -n '__rowlock_at "serve"' -l gc-idle -x -d 'Delete free locks that nobody has used for this time (default: never)'
+complete -c rowlock -n '__rowlock_at "serve"' -l election -x -d 'The election that decides which of several processes sweeps (default rowlock/serve)'
+complete -c rowlock -n '__rowlock_at "serve"' -l metrics-every -x -d 'Read the locks for /metrics this often (default 15s, which is the least; 0: no metrics)'
+complete -c rowlock -n '__rowlock_at "serve"' -l metrics-names -x -d 'Also show metrics of each lock whose name matches; may be repeated'
 complete -c rowlock -n '__rowlock_at "show"' -s h -l help -d 'Print this help message and exit'
 complete -c rowlock -n '__rowlock_at "sweep"' -s h -l help -d 'Print this help message and exit'
 complete -c rowlock -n '__rowlock_at "watch"' -s h -l help -d 'Print this help message and exit'

@@ -1,0 +1,71 @@
+#include "serve/readiness.hpp"
+
+#include <rowlock/migrate.hpp>
+
+#include <fmt/format.h>
+
+#include <exception>
+#include <utility>
+
+namespace rowlock::serve {
+
+namespace {
+
+using namespace std::chrono_literals;
+constexpr auto valid_for = 1s;
+constexpr auto patience = 2s;
+
+std::optional<error> problem_of(database& db) {
+  try {
+    db.call("epoch", [](const client& connected) { (void)admin{connected}.epoch(); });
+    const int version = db.schema_version();
+    if (version >= required_schema_version()) return {};
+    return error(errc::not_migrated,
+                 fmt::format("the schema has version {}, and this rowlock needs {}; run: rowlock migrate up",
+                             version, required_schema_version()));
+  } catch (const error& problem) {
+    return problem;
+  } catch (const std::exception& problem) {
+    return error(errc::internal, problem.what());
+  }
+}
+
+}  // namespace
+
+response readiness::response_of(const finding& found, bool sees_text) {
+  if (!found.problem) return json_response(200, {{"ready", true}});
+  nlohmann::ordered_json why{{"code", to_string(found.problem->kind())}};
+  if (sees_text) why["message"] = found.problem->what();
+  return json_response(503, {{"ready", false}, {"error", why}});
+}
+
+void readiness::answer(const request& from, const reply& to) {
+  const bool sees_text = from.caller.has(role::read);
+  {
+    const model::annotated_lock lock{mutex_};
+    const auto now = clock::now();
+    if (latest_ && now - latest_->at < valid_for) return to.send(response_of(*latest_, sees_text));
+    if (checking_since_ && now - *checking_since_ > patience) {
+      const finding silent{error(errc::unreachable, "the database has not answered for two seconds"), now};
+      return to.send(response_of(silent, sees_text));
+    }
+    waiting_.push_back({to, sees_text});
+    if (checking_since_) return;
+    checking_since_ = now;
+  }
+  if (pool_.post([this] { check(); })) return;
+  const model::annotated_lock lock{mutex_};
+  checking_since_.reset();
+  const finding busy{error(errc::unreachable, "too many requests wait for the database"), clock::now()};
+  for (const auto& one : std::exchange(waiting_, {})) one.to.send(response_of(busy, one.sees_text));
+}
+
+void readiness::check() {
+  const finding found{problem_of(db_), clock::now()};
+  const model::annotated_lock lock{mutex_};
+  latest_ = found;
+  checking_since_.reset();
+  for (const auto& one : std::exchange(waiting_, {})) one.to.send(response_of(found, one.sees_text));
+}
+
+}  // namespace rowlock::serve

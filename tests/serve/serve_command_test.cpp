@@ -1,0 +1,135 @@
+// The command: its options, its health, its end.
+#include "own_server.hpp"
+#include "serve/serve_test.hpp"
+#include "support/temporary_folder.hpp"
+
+#include <rowlock/rowlock.hpp>
+
+#include <csignal>
+#include <filesystem>
+#include <fstream>
+
+namespace rowlock::test {
+
+using testing::AllOf;
+using testing::HasSubstr;
+using testing::Not;
+
+class serve_command_test : public serve_test {};
+
+TEST_P(serve_command_test, is_alive_ready_and_ends_with_0) {
+  const auto server = start_serve();
+  EXPECT_EQ(server.get("/healthz").body, "{\"alive\":true}\n");
+  const auto ready = server.get("/readyz");
+  EXPECT_EQ(ready.status, 200) << ready.body;
+  server.process->send(SIGTERM);
+  const auto ended = server.process->wait();
+  EXPECT_EQ(ended.exit_code, 0) << ended.err;
+}
+
+TEST_P(serve_command_test, is_ready_again_when_the_schema_is) {
+  const auto server = start_serve({"--sweep-every", "0", "--metrics-every", "0"});
+  EXPECT_EQ(server.get("/readyz").status, 200);
+  EXPECT_EQ(server.get("/metrics").status, 404) << "they are switched off";
+  ASSERT_EQ(rowlock({"migrate", "down"}).exit_code, 0);
+  http_answer answer;
+  eventually("it is not ready", [&] {
+    answer = server.get("/readyz");
+    return answer.status == 503;
+  });
+  EXPECT_THAT(answer.body, AllOf(HasSubstr("not_migrated"), HasSubstr("migrate up")));
+  EXPECT_EQ(server.get("/healthz").status, 200);
+  ASSERT_EQ(rowlock({"migrate", "up"}).exit_code, 0);
+  eventually("it is ready again", [&] { return server.get("/readyz").status == 200; });
+}
+
+TEST_P(serve_command_test, needs_tokens_to_listen_for_other_machines) {
+  const auto refused = rowlock({"serve", "--listen", "0.0.0.0:0"});
+  EXPECT_EQ(refused.exit_code, 64);
+  EXPECT_THAT(refused.err, HasSubstr("--tokens FILE is needed"));
+}
+
+TEST_P(serve_command_test, makes_tokens_and_asks_for_them) {
+  const auto made = rowlock({"serve", "--new-token", "prometheus", "read"});
+  ASSERT_EQ(made.exit_code, 0) << made.err;
+  const auto after = [&](const std::string& label) {
+    const auto begin = made.out.find(label) + label.size();
+    return made.out.substr(begin, made.out.find('\n', begin) - begin);
+  };
+  const temporary_folder folder;
+  const auto path = (folder.path() / "tokens").string();
+  std::ofstream{path} << after("line:  ") << '\n';
+  EXPECT_EQ(rowlock({"serve", "--tokens", path}).exit_code, 64) << "everybody may read it";
+  std::filesystem::permissions(path, std::filesystem::perms::owner_read);
+
+  const auto server = start_serve({"--tokens", path});
+  EXPECT_EQ(server.get("/healthz").status, 200);
+  EXPECT_EQ(server.get("/readyz").status, 200);
+  EXPECT_EQ(server.get("/metrics").status, 401);
+  EXPECT_EQ(server.get("/metrics", "Authorization: Bearer rowlock_0\r\n").status, 401);
+  EXPECT_EQ(server.get("/metrics", "Authorization: Bearer " + after("token: ") + "\r\n").status, 200);
+  server.process->send(SIGTERM);
+  EXPECT_THAT(server.process->wait().err, Not(HasSubstr(after("token: "))));
+}
+
+TEST_P(serve_command_test, refuses_impossible_options) {
+  for (const words& options :
+       {words{"--listen", "example.com:80"}, words{"--metrics-every", "1s"}, words{"--sweep-every", "soon"},
+        words{"--tokens", "/nowhere"}, words{"--new-token", "name"}, words{"--new-token", "name", "root"}}) {
+    words all{"serve"};
+    all.insert(all.end(), options.begin(), options.end());
+    const auto refused = rowlock(all);
+    EXPECT_EQ(refused.exit_code, 64) << testing::PrintToString(options);
+    EXPECT_NE(refused.err, "");
+  }
+}
+
+ROWLOCK_FOR_EACH_SQL_STORE(serve_command_test);
+
+TEST(serve_command, refuses_a_url_that_is_none) {
+  EXPECT_EQ(rowlock_alone({"serve", "--url", "oracle:x", "--listen", "127.0.0.1:0"}).exit_code, 64);
+}
+
+// On a server of the test's own.
+class serve_without_database_test : public testing::TestWithParam<std::string> {
+ protected:
+  static std::unique_ptr<own_server> make_server(const std::string& name) {
+#ifdef ROWLOCK_TEST_POSTGRES
+    if (name == "postgres") return make_own_postgres();
+#endif
+#ifdef ROWLOCK_TEST_MYSQL
+    if (has_mysql_dialect(name)) return make_own_mysql(name);
+#endif
+    throw std::runtime_error("no server for " + name);
+  }
+  static void expect_ready(const served& server, bool expected) {
+    eventually("the readiness changes",
+               [&] { return server.get("/readyz").status == (expected ? 200 : 503); });
+  }
+};
+
+TEST_P(serve_without_database_test, starts_and_goes_on_and_recovers) {
+  const auto database = make_server(GetParam());
+  migrator{database->url()}.up();
+  database->crash();
+  const auto server = started(
+      start_rowlock({"serve", "--listen", "127.0.0.1:0", "--rate", "0"}, {{"ROWLOCK_URL", database->url()}}));
+  const auto away = server.get("/readyz");
+  EXPECT_EQ(away.status, 503);
+  EXPECT_THAT(away.body, HasSubstr("\"code\":\"unreachable\"")) << away.body;
+  database->start();
+  expect_ready(server, true);
+  database->crash();
+  expect_ready(server, false);
+  EXPECT_EQ(server.get("/healthz").status, 200);
+  database->start();
+  expect_ready(server, true);
+  server.process->send(SIGTERM);
+  EXPECT_EQ(server.process->wait().exit_code, 0);
+}
+
+GTEST_ALLOW_UNINSTANTIATED_PARAMETERIZED_TEST(serve_without_database_test);
+INSTANTIATE_TEST_SUITE_P(servers, serve_without_database_test,
+                         testing::ValuesIn(selected_of({"postgres", "mariadb", "mysql"})), store_test_name);
+
+}  // namespace rowlock::test
