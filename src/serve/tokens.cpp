@@ -3,6 +3,7 @@
 #include <rowlock/error.hpp>
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <array>
@@ -29,38 +30,23 @@ constexpr std::string_view digest_mark = "sha256:";
 constexpr std::size_t digest_size = 32;
 constexpr std::array all_roles{role::read, role::lock, role::operate};
 
+using bytes = std::array<unsigned char, digest_size>;
+
+std::string hex(const bytes& from) {
+  return fmt::format("{:02x}", fmt::join(from, ""));
+}
+
 std::string digest_of(std::string_view text) {
-  std::string digest(digest_size, '\0');
+  bytes digest{};
   unsigned int length = 0;
-  if (EVP_Digest(text.data(), text.size(), reinterpret_cast<unsigned char*>(digest.data()), &length,
-                 EVP_sha256(), nullptr) != 1) {
+  if (EVP_Digest(text.data(), text.size(), digest.data(), &length, EVP_sha256(), nullptr) != 1) {
     throw error(errc::internal, "libcrypto cannot compute a SHA-256");
   }
-  return digest;
+  return hex(digest);
 }
 
-std::string hex(std::string_view bytes) {
-  std::string text;
-  for (const unsigned char byte : bytes) text += fmt::format("{:02x}", byte);
-  return text;
-}
-
-// Empty if the text is no digest.
-std::string bytes_of(std::string_view text) {
-  if (text.size() != 2 * digest_size) return {};
-  const auto value_of = [](char digit) {
-    if (digit >= '0' && digit <= '9') return digit - '0';
-    if (digit >= 'a' && digit <= 'f') return digit - 'a' + 10;
-    return digit >= 'A' && digit <= 'F' ? digit - 'A' + 10 : -1;
-  };
-  std::string bytes;
-  for (std::size_t at = 0; at < text.size(); at += 2) {
-    const int high = value_of(text[at]);
-    const int low = value_of(text[at + 1]);
-    if (high < 0 || low < 0) return {};
-    bytes += static_cast<char>(high * 16 + low);
-  }
-  return bytes;
+bool is_digest(std::string_view text) {
+  return text.size() == 2 * digest_size && text.find_first_not_of("0123456789abcdef") == text.npos;
 }
 
 bool is_name(std::string_view name) {
@@ -111,16 +97,15 @@ new_token make_token(const std::string& name, const std::vector<role>& roles) {
   if (roles.empty()) {
     throw error(errc::invalid_argument, "a token needs a role: read, lock or operate");
   }
-  std::array<unsigned char, 32> random{};
+  bytes random{};
   if (RAND_bytes(random.data(), static_cast<int>(random.size())) != 1) {
     throw error(errc::internal, "libcrypto has no random numbers");
   }
   new_token made;
-  made.token =
-      "rowlock_" + hex(std::string_view{reinterpret_cast<const char*>(random.data()), random.size()});
+  made.token = "rowlock_" + hex(random);
   made.line = name;
   for (const auto one : roles) made.line += std::string{" "} + to_string(one);
-  made.line += fmt::format(" {}{}", digest_mark, hex(digest_of(made.token)));
+  made.line += fmt::format(" {}{}", digest_mark, digest_of(made.token));
   return made;
 }
 
@@ -161,9 +146,8 @@ tokens tokens::parse(std::string_view text, const std::string& path) {
     if (!is_name(words.front())) wrong("an impossible name");
     if (words.size() < 3) wrong("too few words");
     if (!words.back().starts_with(digest_mark)) wrong("no digest");
-    entry one{.digest = bytes_of(std::string_view{words.back()}.substr(digest_mark.size())),
-              .who = {.name = words.front()}};
-    if (one.digest.empty()) wrong("a digest that is not 64 hexadecimal digits");
+    entry one{.digest = words.back().substr(digest_mark.size()), .who = {.name = words.front()}};
+    if (!is_digest(one.digest)) wrong("a digest that is not 64 lower-case hexadecimal digits");
     for (std::size_t i = 1; i + 1 < words.size(); ++i) {
       const auto known =
           std::ranges::find_if(all_roles, [&](role each) { return words[i] == to_string(each); });
@@ -180,7 +164,7 @@ std::optional<principal> tokens::find(std::string_view token) const {
   const auto digest = digest_of(token);
   const principal* found = nullptr;
   for (const auto& one : entries_) {
-    if (CRYPTO_memcmp(one.digest.data(), digest.data(), digest_size) == 0) found = &one.who;
+    if (CRYPTO_memcmp(one.digest.data(), digest.data(), digest.size()) == 0) found = &one.who;
   }
   if (found == nullptr) return {};
   return *found;

@@ -50,7 +50,7 @@ class tokens {
 
  private:
   struct entry {
-    std::string digest;  // 32 bytes
+    std::string digest;  // in hexadecimal
     principal who;
   };
 

@@ -27,6 +27,25 @@ TEST_P(serve_command_test, is_alive_ready_and_ends_with_0) {
   EXPECT_EQ(ended.exit_code, 0) << ended.err;
 }
 
+TEST_P(serve_command_test, finishes_what_a_client_has_begun_to_ask) {
+  const auto server = start_serve();
+  http_client client{server.port};
+  const std::string first = "GET /healthz HTTP/1.1\r\nHost: localhost\r\n\r\n";
+  const std::string half = "GET /readyz HTTP/1.1\r\nHo";
+  client.send(first + half);
+  EXPECT_EQ(client.read().status, 200);
+  server.process->send(SIGTERM);
+  while (server.process->read_error_line().find("ending") == std::string::npos) {
+  }
+  client.send("st: localhost\r\n\r\n");
+  const auto answer = client.read();
+  EXPECT_EQ(answer.status, 200) << answer.body;
+  EXPECT_EQ(answer.headers.at("connection"), "close");
+  EXPECT_TRUE(client.is_closed_by_server());
+  client.close();
+  EXPECT_EQ(server.process->wait().exit_code, 0);
+}
+
 TEST_P(serve_command_test, is_ready_again_when_the_schema_is) {
   const auto server = start_serve({"--sweep-every", "0", "--metrics-every", "0"});
   EXPECT_EQ(server.get("/readyz").status, 200);
