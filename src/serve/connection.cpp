@@ -141,11 +141,10 @@ void connection::refuse(response why) {
 void connection::drain() {
   on_strand([](connection& self) {
     self.is_draining_ = true;
-    if (self.gone_) {
-      self.gone_->request_stop();
-    } else if (self.parser_ && !self.parser_->got_some() && self.buffer_.size() == 0) {
-      self.close();
-    }
+    if (self.gone_) return (void)self.gone_->request_stop();
+    const bool is_idle = self.parser_ && !self.parser_->got_some() && self.buffer_.size() == 0;
+    const bool is_over = self.is_answered_ && self.outbox_.empty();
+    if (is_idle || is_over) self.close();
   });
 }
 
@@ -190,7 +189,7 @@ void connection::read() {
 }
 
 void connection::after_read(error_code failed) {
-  timer_.cancel();
+  stop_timer();
   if (is_closed_) return;
   if (is_timed_out_) {
     return refuse_now(error_response(
@@ -211,9 +210,10 @@ void connection::handle_request() {
   const auto target = copied(message.target());
   auto from = to_request(std::move(message));
   error_code failed;
-  from.client_address = text_of(socket_.remote_endpoint(failed).address());
-  from.local_address = text_of(socket_.local_endpoint(failed).address());
+  const auto client = socket_.remote_endpoint(failed);
   if (failed) return close();
+  from.client_address = text_of(client.address());
+  from.local_address = text_of(socket_.local_endpoint(failed).address());
   gone_.emplace();
   const reply to{shared_from_this(), gone_->get_token()};
   watch_client();
@@ -280,7 +280,7 @@ void connection::write_next() {
   set_timer(&connection::close, with_.limits.idle);
   asio::async_write(socket_, asio::buffer(outbox_.front()),
                     [self = shared_from_this()](error_code failed, std::size_t written) {
-                      self->timer_.cancel();
+                      self->stop_timer();
                       if (failed) return self->close();
                       self->unread_ -= std::min<std::size_t>(self->unread_, written);
                       self->outbox_.pop_front();
@@ -310,13 +310,17 @@ void connection::read_rest() {
                           });
 }
 
+// A timer that was stopped or set again may already have fired, so each has a number.
 void connection::set_timer(void (connection::*act)(), std::chrono::milliseconds after) {
   timer_.expires_after(after);
-  timer_.async_wait([self = shared_from_this(), act](error_code cancelled) {
-    // A timer that was set again may already have fired.
-    if (cancelled || self->timer_.expiry() > asio::steady_timer::clock_type::now()) return;
-    (*self.*act)();
+  timer_.async_wait([self = shared_from_this(), act, number = ++timer_number_](error_code) {
+    if (number == self->timer_number_) (*self.*act)();
   });
+}
+
+void connection::stop_timer() {
+  ++timer_number_;
+  timer_.cancel();
 }
 
 void connection::stop_reading() {
@@ -328,7 +332,7 @@ void connection::stop_reading() {
 void connection::close() {
   if (is_closed_.exchange(true)) return;
   if (gone_) gone_->request_stop();
-  timer_.cancel();
+  stop_timer();
   error_code ignored;
   socket_.close(ignored);
   with_.all.remove(this);  // a handler may keep its reply, and this object with it, for longer

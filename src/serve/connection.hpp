@@ -96,6 +96,7 @@ class connection : public reply_target, public std::enable_shared_from_this<conn
   void after_answer();
   void read_rest();
   void set_timer(void (connection::*act)(), std::chrono::milliseconds after);
+  void stop_timer();
   void stop_reading();
   void close();
 
@@ -106,6 +107,7 @@ class connection : public reply_target, public std::enable_shared_from_this<conn
   socket socket_;
   connection_context& with_;
   boost::asio::steady_timer timer_;
+  unsigned timer_number_ = 0;
   boost::beast::flat_buffer buffer_;
   std::optional<boost::beast::http::request_parser<boost::beast::http::string_body>> parser_;
   std::deque<std::string> outbox_;

@@ -7,6 +7,7 @@
 
 #include <fmt/format.h>
 
+#include <exception>
 #include <memory>
 #include <utility>
 
@@ -57,11 +58,23 @@ server::server(const listen_address& at, connection_context& with)
 
 void server::start() {
   boost::asio::post(acceptor_.get_executor(), [this] { accept(); });
-  for (int i = 0; i < io_threads; ++i) threads_.emplace_back([this] { loop_.run(); });
+  for (int i = 0; i < io_threads; ++i) threads_.emplace_back([this] { run(); });
 }
 
 server::~server() {
   stop();
+}
+
+// A lack of memory ends the request that met it, not the process.
+void server::run() {
+  for (;;) {
+    try {
+      loop_.run();
+      return;
+    } catch (const std::exception&) {
+      continue;
+    }
+  }
 }
 
 void server::stop() {

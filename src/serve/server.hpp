@@ -40,6 +40,7 @@ class server {
   void stop();
 
  private:
+  void run();  // of each thread
   // Both run on the acceptor's strand; each accepted socket has a strand of its own.
   void accept();
   void serve(boost::asio::ip::tcp::socket client);
