@@ -98,6 +98,28 @@ json to_json(const waiter_info& waiter) {
                        {"alive", waiter.alive}});
 }
 
+json to_json(const history_line& line) {
+  return json::object({{"id", line.id},
+                       {"at", time_text(-line.ago)},
+                       {"event", line.event},
+                       {"token", line.token.value()},
+                       {"hold_id", line.hold_id.is_nil() ? "" : line.hold_id.to_string()},
+                       {"detail", line.detail},
+                       {"host", line.host},
+                       {"user", line.user},
+                       {"pid", line.pid},
+                       {"application", line.application},
+                       {"command", line.command}});
+}
+
+json to_json(const finding& one) {
+  return json::object({{"code", one.code},
+                       {"severity", to_string(one.level)},
+                       {"found", one.found},
+                       {"why", one.why},
+                       {"remedy", one.remedy}});
+}
+
 std::string json_text(const json& value) {
   return escaped(value.dump(2, ' ', false, json::error_handler_t::replace));
 }

@@ -18,6 +18,8 @@ using json = nlohmann::ordered_json;
 
 json to_json(const lock_info& lock);
 json to_json(const waiter_info& waiter);
+json to_json(const history_line& line);
+json to_json(const finding& one);
 
 // The text over several lines. Invalid UTF-8 becomes U+FFFD, so that the text is always valid JSON. Control characters
 // are escaped.

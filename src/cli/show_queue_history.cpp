@@ -150,20 +150,6 @@ struct history_words {
   bool patterns = false;
 };
 
-json object_of(const history_line& line) {
-  return json::object({{"id", line.id},
-                       {"at", time_text(-line.ago)},
-                       {"event", line.event},
-                       {"token", line.token.value()},
-                       {"hold_id", line.hold_id.is_nil() ? "" : line.hold_id.to_string()},
-                       {"detail", line.detail},
-                       {"host", line.host},
-                       {"user", line.user},
-                       {"pid", line.pid},
-                       {"application", line.application},
-                       {"command", line.command}});
-}
-
 // Shows the oldest line first, as a log does.
 int show_history(const context& global, const history_words& words) {
   admin db{global.connect_to_read()};
@@ -171,7 +157,7 @@ int show_history(const context& global, const history_words& words) {
   std::ranges::reverse(lines);
   if (global.json) {
     std::vector<json> array;
-    for (const auto& line : lines) array.push_back(object_of(line));
+    for (const auto& line : lines) array.push_back(to_json(line));
     print_json(array);
   } else if (!lines.empty()) {
     std::vector<std::vector<std::string>> rows{{"TIME", "EVENT", "TOKEN", "WHO", "DETAIL"}};

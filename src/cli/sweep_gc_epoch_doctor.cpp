@@ -80,13 +80,7 @@ int doctor(const context& global) {
   const auto findings = diagnose(global.database_url(), global.reading_options());
   if (global.json) {
     std::vector<json> array;
-    for (const auto& one : findings) {
-      array.push_back(json::object({{"code", one.code},
-                                    {"severity", to_string(one.level)},
-                                    {"found", one.found},
-                                    {"why", one.why},
-                                    {"remedy", one.remedy}}));
-    }
+    for (const auto& one : findings) array.push_back(to_json(one));
     print_json(array);
   } else {
     fmt::print("{}", findings_text(findings));
