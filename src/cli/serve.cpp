@@ -6,6 +6,7 @@
 #include "serve/service.hpp"
 #include "serve/tokens.hpp"
 
+#include <rowlock/doctor.hpp>
 #include <rowlock/error.hpp>
 #include <rowlock/migrate.hpp>
 
@@ -39,6 +40,7 @@ struct serve_words {
   std::string election = "rowlock/serve";
   std::string metrics_every = "15s";
   std::vector<std::string> metrics_names;
+  bool has_no_dashboard = false;
 };
 
 // Throws error(invalid_argument).
@@ -78,6 +80,7 @@ serve::service_settings settings_of(const serve_words& words) {
   result.upkeep.election = words.election;
   result.metrics_every = zero_or_at_least("--metrics-every", words.metrics_every, 15s);
   result.metrics_names = words.metrics_names;
+  result.has_dashboard = !words.has_no_dashboard;
   return result;
 }
 
@@ -114,6 +117,7 @@ int run_service(const context& global, const serve_words& words) {
             }
             return version;
           },
+      .diagnose = [&] { return diagnose(url, to_read); },
       .wait_for_end =
           [&] {
             until_signal(signals, [](const std::stop_token& stop) {
@@ -160,7 +164,7 @@ void add_http_options(CLI::App& command, serve_words& words) {
 void add_serve(command_line& program) {
   auto& command = add_subcommand(
       program.root(), "serve",
-      "Run beside the database: health checks, metrics and scheduled sweeps, over HTTP.",
+      "Run beside the database: a dashboard, health checks, metrics and scheduled sweeps, over HTTP.",
       "rowlock serve\n"
       "  rowlock serve --new-token prometheus read\n"
       "  rowlock serve --listen 0.0.0.0:8600 --tokens /etc/rowlock/tokens --host locks.example.com\n"
@@ -185,6 +189,8 @@ void add_serve(command_line& program) {
       ->type_name("PATTERN")
       ->expected(1)
       ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
+  command.add_flag("--no-dashboard", words->has_no_dashboard,
+                   "Leave out the pages at / and the API beneath them");
   program.set_action(command, [words](const context& global) {
     return words->new_token.empty() ? run_service(global, *words) : print_new_token(words->new_token);
   });

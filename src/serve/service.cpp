@@ -1,6 +1,7 @@
 #include "serve/service.hpp"
 
 #include "cli/text.hpp"
+#include "serve/dashboard.hpp"
 #include "serve/metrics.hpp"
 #include "serve/readiness.hpp"
 #include "serve/server.hpp"
@@ -47,6 +48,16 @@ class service {
     if (settings.metrics_every.count() > 0) {
       lock_metrics_ = std::make_unique<lock_metrics>(db_, settings.metrics_every, settings.metrics_names);
     }
+    if (settings.has_dashboard) {
+      dashboard_ = std::make_unique<dashboard>(dashboard::environment{.db = db_,
+                                                                      .pool = *pool_,
+                                                                      .upkeep = settings_.upkeep,
+                                                                      .done = upkeep_.counts(),
+                                                                      .may_write = settings_.upkeep.is_on(),
+                                                                      .diagnose = environment.diagnose,
+                                                                      .note = environment.note});
+      dashboard_->add_routes(router_);
+    }
     add_routes();
     add_metric_sources();
     with_.limits = settings.limits;
@@ -69,8 +80,10 @@ class service {
     }
     // Handlers and jobs have replies, which must be gone before the server.
     http_.stop();
+    if (dashboard_) dashboard_->stop();
     db_.close();
     pool_.reset();
+    dashboard_.reset();
   }
 
  private:
@@ -119,6 +132,7 @@ class service {
   server http_;  // listens before anything else begins, because this may fail
   upkeep upkeep_;
   std::unique_ptr<lock_metrics> lock_metrics_;
+  std::unique_ptr<dashboard> dashboard_;
 };
 
 }  // namespace

@@ -6,6 +6,8 @@
 #include "serve/listen_address.hpp"
 #include "serve/upkeep.hpp"
 
+#include <rowlock/doctor.hpp>
+
 #include <chrono>
 #include <functional>
 #include <optional>
@@ -23,12 +25,14 @@ struct service_settings {
   upkeep_settings upkeep{};
   std::chrono::milliseconds metrics_every = std::chrono::seconds{15};  // 0: no metrics
   std::vector<std::string> metrics_names{};                            // patterns
+  bool has_dashboard = true;
 };
 
 // What the service takes from its caller.
 struct service_environment {
   std::function<client()> connect;
   std::function<int()> schema_version;
+  std::function<std::vector<finding>()> diagnose;
   // Returns when the service is to end. Signals are the caller's.
   std::function<void()> wait_for_end;
   std::function<void(std::string_view)> note;  // a line for people

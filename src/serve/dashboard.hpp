@@ -1,0 +1,61 @@
+// The dashboard: its pages at /, and beneath them what they read and do, as JSON.
+#pragma once
+
+#include "serve/database.hpp"
+#include "serve/http.hpp"
+#include "serve/lock_board.hpp"
+#include "serve/router.hpp"
+#include "serve/shared_readings.hpp"
+#include "serve/upkeep.hpp"
+#include "serve/workers.hpp"
+
+#include <rowlock/doctor.hpp>
+
+#include <functional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace rowlock::serve {
+
+class dashboard {
+ public:
+  struct environment {
+    database& db;
+    workers& pool;
+    const upkeep_settings& upkeep;  // who holds the election does the upkeep
+    const upkeep_counts& done;
+    bool may_write = false;  // what the connection to the database allows
+    std::function<std::vector<finding>()> diagnose;
+    std::function<void(std::string_view)> note;  // a line for each action
+  };
+
+  // What the environment refers to must outlive the object.
+  explicit dashboard(const environment& in);
+
+  void add_routes(router& to);
+  // Requires: the server has stopped. The pool can be destroyed then.
+  void stop() { board_.stop(); }
+
+ private:
+  // Returns the result in a word.
+  using action = std::function<std::string(const client&, const request&, const nlohmann::json& body,
+                                           const std::stop_token& stop)>;
+
+  void add_readings(router& to);
+  void add_action(router& to, const std::string& verb, action act);
+
+  void list(const request& from, const reply& to);
+  void graph(const reply& to);
+  response show(const std::string& name);
+  response history(const std::string& name, std::size_t limit);
+  response health();
+  response graph_of(const std::vector<lock_info>& contended, std::size_t left_out);
+
+  const environment in_;
+  shared_readings readings_{in_.pool};
+  lock_board board_{in_.db, in_.pool};
+  workers actions_;  // a request for a release waits for the holders, so it would block others' readings
+};
+
+}  // namespace rowlock::serve

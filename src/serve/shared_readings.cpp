@@ -1,0 +1,61 @@
+#include "serve/shared_readings.hpp"
+
+#include <rowlock/error.hpp>
+
+#include <exception>
+#include <utility>
+
+namespace rowlock::serve {
+
+namespace {
+
+using namespace std::chrono_literals;
+constexpr std::size_t many_entries = 64;
+
+response reading_of(const std::function<response()>& read) {
+  try {
+    return read();
+  } catch (const error& problem) {
+    return error_response(problem);
+  } catch (const std::exception& problem) {
+    return error_response(500, "internal", problem.what());
+  }
+}
+
+}  // namespace
+
+void shared_readings::answer(const std::string& key, std::chrono::milliseconds valid_for,
+                             std::function<response()> read, const reply& to) {
+  {
+    const model::annotated_lock lock{mutex_};
+    const auto now = clock::now();
+    forget_old_locked(now);
+    auto& one = entries_[key];
+    if (!one.is_reading && now < one.valid_until) return to.send(one.latest);
+    one.waiting.push_back(to);
+    if (std::exchange(one.is_reading, true)) return;
+  }
+  const auto job = [this, key, valid_for, read = std::move(read)] {
+    const auto found = reading_of(read);
+    publish(key, found, clock::now() + (found.status < 500 ? valid_for : 1s));
+  };
+  if (pool_.post(job)) return;
+  publish(key, error_response(503, "unreachable", "too many requests wait for the database"), {});
+}
+
+void shared_readings::publish(const std::string& key, const response& found, clock::time_point valid_until) {
+  const model::annotated_lock lock{mutex_};
+  auto& one = entries_[key];
+  one.latest = found;
+  one.valid_until = valid_until;
+  one.is_reading = false;
+  for (const auto& to : std::exchange(one.waiting, {})) to.send(found);
+}
+
+void shared_readings::forget_old_locked(clock::time_point now) {
+  if (entries_.size() < many_entries) return;
+  std::erase_if(entries_,
+                [&](const auto& one) { return !one.second.is_reading && one.second.valid_until < now; });
+}
+
+}  // namespace rowlock::serve
