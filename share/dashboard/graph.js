@@ -33,23 +33,52 @@ function graphOf(data) {
   return {nodes: [...nodes.values()], edges};
 }
 
-// Each node stands right of those that wait for it, as far as circles allow.
+// Puts what it waits for to the right of each node. An edge that closes a circle leads back.
+function raise(node, edgesOf, path) {
+  node.isPlaced = true;
+  path.add(node);
+  for (const {to} of edgesOf.get(node) ?? []) {
+    if (path.has(to) || (to.isPlaced && to.level > node.level)) continue;
+    to.level = node.level + 1;
+    raise(to, edgesOf, path);
+  }
+  path.delete(node);
+}
+
+// The nodes that edges connect with this one stand together.
+function gather(node, neighbours, group) {
+  if (group.has(node)) return group;
+  group.add(node);
+  for (const one of neighbours.get(node) ?? []) gather(one, neighbours, group);
+  return group;
+}
+
 function place({nodes, edges}) {
-  for (let round = 0; round < 12; ++round) {
-    for (const {from, to, isStuck} of edges) {
-      if (to.level <= from.level && !(isStuck && round > 2)) to.level = Math.min(from.level + 1, 12);
+  const edgesOf = Map.groupBy ? Map.groupBy(edges, (one) => one.from) : new Map(nodes.map((one) => [one, edges.filter((each) => each.from === one)]));
+  const neighbours = new Map(nodes.map((one) => [one, []]));
+  for (const {from, to} of edges) {
+    neighbours.get(from).push(to);
+    neighbours.get(to).push(from);
+  }
+  const isWaitedFor = new Set(edges.map((one) => one.to));
+  for (const one of nodes.filter((each) => !isWaitedFor.has(each))) raise(one, edgesOf, new Set());
+  for (const one of nodes) if (!one.isPlaced) raise(one, edgesOf, new Set());
+  const done = new Set();
+  let top = 12;
+  for (const first of [...nodes].sort((a, b) => Boolean(b.isStuck) - Boolean(a.isStuck))) {
+    if (done.has(first)) continue;
+    const rows = new Map();
+    for (const one of gather(first, neighbours, new Set())) {
+      done.add(one);
+      const row = rows.get(one.level) ?? 0;
+      rows.set(one.level, row + 1);
+      one.x = 12 + one.level * (box.width + box.gapX);
+      one.y = top + row * (box.height + box.gapY);
     }
+    top += Math.max(...rows.values()) * (box.height + box.gapY) + box.gapY;
   }
-  const used = [...new Set(nodes.map((one) => one.level))].sort((a, b) => a - b);
-  const rows = new Map();
-  for (const one of nodes) {
-    one.level = used.indexOf(one.level);
-    const row = rows.get(one.level) ?? 0;
-    rows.set(one.level, row + 1);
-    one.x = 12 + one.level * (box.width + box.gapX);
-    one.y = 12 + row * (box.height + box.gapY);
-  }
-  return {width: 24 + used.length * (box.width + box.gapX) - box.gapX, height: 24 + Math.max(...rows.values()) * (box.height + box.gapY)};
+  const right = Math.max(...nodes.map((one) => one.x));
+  return {width: right + box.width + 60, height: top};
 }
 
 function edgeOf({from, to, isStuck, text}) {
@@ -80,7 +109,7 @@ function nodeOf(one) {
 function picture(data) {
   const graph = graphOf(data);
   const size = place(graph);
-  const arrow = (id, kind) => svg('marker', {id, viewBox: '0 0 10 10', refX: 9, refY: 5, markerWidth: 8, markerHeight: 8, orient: 'auto-start-reverse', class: kind},
+  const arrow = (id, kind) => svg('marker', {id, viewBox: '0 0 10 10', refX: 9, refY: 5, markerWidth: 11, markerHeight: 11, markerUnits: 'userSpaceOnUse', orient: 'auto', class: kind},
     svg('path', {d: 'M0 0L10 5L0 10z'}));
   return svg('svg', {class: 'graph', width: size.width, height: size.height, viewBox: `0 0 ${size.width} ${size.height}`,
     role: 'group', 'aria-label': 'Who waits for whom; the same is below in words'},
@@ -107,7 +136,7 @@ export class GraphPage {
     this.content.replaceChildren(
       this.#deadlocks(data.cycles),
       el('p', {class: 'legend'}, 'Rounded: processes. Square: locks. An arrow leads from who waits to what it waits for. Dashed and marked ▲: a deadlock.'),
-      left > 0 ? el('p', null, `The picture shows the ${shownLocks} locks with the most waiters, and leaves out ${left}.`) : null,
+      left > 0 ? el('p', null, `The picture shows the ${shownLocks} locks with the most waiters, and leaves out ${left}.`) : '',
       el('div', {class: 'wide picture', tabindex: 0, role: 'region', 'aria-label': 'The picture'}, picture(data)),
       el('h2', null, 'In words'),
       el('ul', {class: 'words'}, data.locks.slice(0, most.locks).map((lock) => el('li', null,
