@@ -88,6 +88,7 @@ put("examples.md", "\n".join(shown))
 
 shutil.copytree(repository / "docs/diagrams", pages / "docs/diagrams", dirs_exist_ok=True,
                 ignore=shutil.ignore_patterns("*.dot", "*.msc"))
+shutil.copytree(repository / "docs/pictures", pages / "docs/pictures", dirs_exist_ok=True)
 (pages / "docs/site").mkdir(parents=True, exist_ok=True)
 shutil.copy(repository / "docs/site/site.css", pages / "docs/site/site.css")
 shutil.copy(repository / "LICENSE", pages / "LICENSE.txt")
