@@ -2,6 +2,7 @@
 
 #include "cli/output.hpp"
 #include "cli/text.hpp"
+#include "serve/as_error.hpp"
 #include "store/embedded.hpp"
 
 #include <rowlock/counting_semaphore.hpp>
@@ -203,12 +204,9 @@ void dashboard::add_action(router& to, const std::string& verb, action act) {
           try {
             in_.db.call(verb.c_str(), [&](const client& in) { result = act(in, from, body, answer.over()); });
             answer.send(json_response(200, {{"result", result}}));
-          } catch (const error& problem) {
-            result = problem.what();
-            answer.send(error_response(problem));
           } catch (const std::exception& problem) {
             result = problem.what();
-            answer.send(error_response(500, "internal", problem.what()));
+            answer.send(error_response(as_error(problem)));
           }
           in_.note(
               cli::printable(fmt::format("{}: {} of '{}', because {}: {}", from.caller.name, verb,

@@ -1,5 +1,7 @@
 #include "serve/database.hpp"
 
+#include "serve/as_error.hpp"
+
 #include <exception>
 #include <utility>
 
@@ -19,10 +21,8 @@ struct outcome {
 outcome attempt(const std::function<client()>& connect) {
   try {
     return {connect(), {}};
-  } catch (const error& problem) {
-    return {{}, problem};
   } catch (const std::exception& problem) {
-    return {{}, error(errc::internal, problem.what())};
+    return {{}, as_error(problem)};
   }
 }
 

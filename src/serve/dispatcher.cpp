@@ -1,5 +1,7 @@
 #include "serve/dispatcher.hpp"
 
+#include "serve/as_error.hpp"
+
 #include <fmt/format.h>
 
 #include <exception>
@@ -28,10 +30,8 @@ std::optional<std::string_view> bearer_token(std::string_view header) {
 void run(const handler& answer, const request& from, const reply& to) {
   try {
     answer(from, to);
-  } catch (const error& problem) {
-    to.send(error_response(problem));
   } catch (const std::exception& problem) {
-    to.send(error_response(500, "internal", problem.what()));
+    to.send(error_response(as_error(problem)));
   }
 }
 
@@ -53,12 +53,10 @@ void dispatcher::handle(request from, std::string_view target, const reply& to) 
     return to.send(error_response(400, "bad_request", "the path of the URL is malformed"));
   }
   from.path = *decoded;
-  if (auto refused = find_caller(from)) {
-    // Health is for everybody, also for those whose token is wrong.
-    const auto open = routes_.find(from.method, path);
-    if (open.found == nullptr || open.found->needs) return to.send(std::move(*refused));
-  }
   auto match = routes_.find(from.method, path);
+  // Health is for everybody, also for those whose token is wrong.
+  const bool is_open = match.found != nullptr && !match.found->needs;
+  if (auto refused = find_caller(from); refused && !is_open) return to.send(std::move(*refused));
   if (match.found == nullptr && !match.allowed.empty()) {
     auto refused = error_response(
         405, "method_not_allowed",

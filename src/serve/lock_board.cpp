@@ -1,5 +1,6 @@
 #include "serve/lock_board.hpp"
 
+#include "serve/as_error.hpp"
 #include "serve/pause.hpp"
 
 #include <algorithm>
@@ -127,10 +128,8 @@ void lock_board::read() {
   try {
     found.locks = read_locks(found.is_cut);
     found.version = version_of(found.locks);
-  } catch (const error& problem) {
-    found.problem = problem;
   } catch (const std::exception& problem) {
-    found.problem = error(errc::internal, problem.what());
+    found.problem = as_error(problem);
   }
   const auto took = std::chrono::duration_cast<std::chrono::milliseconds>(clock::now() - began);
   found.next = std::max(least_pause, 4 * took);

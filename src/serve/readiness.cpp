@@ -1,5 +1,7 @@
 #include "serve/readiness.hpp"
 
+#include "serve/as_error.hpp"
+
 #include <rowlock/migrate.hpp>
 
 #include <fmt/format.h>
@@ -23,10 +25,8 @@ std::optional<error> problem_of(database& db) {
     return error(errc::not_migrated,
                  fmt::format("the schema has version {}, and this rowlock needs {}; run: rowlock migrate up",
                              version, required_schema_version()));
-  } catch (const error& problem) {
-    return problem;
   } catch (const std::exception& problem) {
-    return error(errc::internal, problem.what());
+    return as_error(problem);
   }
 }
 

@@ -1,5 +1,7 @@
 #include "serve/shared_readings.hpp"
 
+#include "serve/as_error.hpp"
+
 #include <rowlock/error.hpp>
 
 #include <exception>
@@ -15,10 +17,8 @@ constexpr std::size_t many_entries = 64;
 response reading_of(const std::function<response()>& read) {
   try {
     return read();
-  } catch (const error& problem) {
-    return error_response(problem);
   } catch (const std::exception& problem) {
-    return error_response(500, "internal", problem.what());
+    return error_response(as_error(problem));
   }
 }
 

@@ -1,5 +1,6 @@
 #include "serve/upkeep.hpp"
 
+#include "serve/as_error.hpp"
 #include "serve/pause.hpp"
 
 #include <fmt/format.h>
@@ -38,10 +39,9 @@ void upkeep::attempt(const std::function<void()>& work) {
   std::string problem;
   try {
     work();
-  } catch (const error& failed) {
+  } catch (const std::exception& thrown) {
+    const auto failed = as_error(thrown);
     if (failed.kind() == errc::cancelled || failed.kind() == errc::closed) return;
-    problem = failed.what();
-  } catch (const std::exception& failed) {
     problem = failed.what();
   }
   if (!problem.empty() && !has_failed_) note_(fmt::format("upkeep fails, and is tried again: {}", problem));
