@@ -12,19 +12,10 @@ using testing::MatchesRegex;
 
 class watch_server_test : public testing::TestWithParam<std::string> {
  protected:
-  static std::unique_ptr<own_server> make_server(const std::string& name) {
-#ifdef ROWLOCK_TEST_POSTGRES
-    if (name == "postgres") return make_own_postgres();
-#endif
-#ifdef ROWLOCK_TEST_MYSQL
-    if (has_mysql_dialect(name)) return make_own_mysql(name);
-#endif
-    throw std::runtime_error("no server for " + name);
-  }
 };
 
 TEST_P(watch_server_test, says_once_that_the_database_is_away_and_goes_on) {
-  const auto server = make_server(GetParam());
+  const auto server = make_own_server(GetParam());
   migrator{server->url()}.up();
   const std::map<std::string, std::string> environment{{"ROWLOCK_URL", server->url()}};
   const auto acquired = rowlock_alone({"acquire", "job", "--ttl", "1h"}, environment);

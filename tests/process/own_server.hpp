@@ -2,10 +2,12 @@
 #pragma once
 
 #include "child_process.hpp"
+#include "support/stores.hpp"
 
 #include <sys/types.h>
 #include <map>
 #include <memory>
+#include <stdexcept>
 #include <string>
 #include <vector>
 
@@ -61,6 +63,16 @@ std::unique_ptr<own_server> make_own_postgres_standby(const own_server& primary)
 std::unique_ptr<own_server> make_own_mysql(const std::string& store,
                                            const std::vector<std::string>& arguments = {},
                                            const std::string& within = "/tmp");
+// store: postgres, mariadb or mysql.
+inline std::unique_ptr<own_server> make_own_server(const std::string& store) {
+#ifdef ROWLOCK_TEST_POSTGRES
+  if (store == "postgres") return make_own_postgres();
+#endif
+#ifdef ROWLOCK_TEST_MYSQL
+  if (has_mysql_dialect(store)) return make_own_mysql(store);
+#endif
+  throw std::runtime_error("no server for " + store);
+}
 
 // Servers of MariaDB and MySQL that the tests of a suite share, one of each kind. If the object is static,
 // TearDownTestSuite() must call clear(): the program ends whatever processes are left at its end.

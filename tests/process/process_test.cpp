@@ -13,7 +13,7 @@ void process_test::SetUp() {
 }
 
 void own_server_test::SetUp() {
-  server_ = GetParam() == "postgres" ? make_own_postgres() : make_own_mysql(GetParam());
+  server_ = make_own_server(GetParam());
   migrator{server_->url()}.up();
   use(server_->url(), options{}.prefix);
 }

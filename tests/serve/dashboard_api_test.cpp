@@ -201,7 +201,7 @@ ROWLOCK_FOR_EACH_SQL_STORE(dashboard_api_test);
 class dashboard_away_test : public testing::TestWithParam<std::string> {};
 
 TEST_P(dashboard_away_test, says_that_the_database_is_away_and_back) {
-  const auto database = GetParam() == "postgres" ? make_own_postgres() : make_own_mysql(GetParam());
+  const auto database = make_own_server(GetParam());
   migrator{database->url()}.up();
   const auto server = started(
       start_rowlock({"serve", "--listen", "127.0.0.1:0", "--rate", "0"}, {{"ROWLOCK_URL", database->url()}}));

@@ -112,15 +112,6 @@ TEST(serve_command, refuses_a_url_that_is_none) {
 // On a server of the test's own.
 class serve_without_database_test : public testing::TestWithParam<std::string> {
  protected:
-  static std::unique_ptr<own_server> make_server(const std::string& name) {
-#ifdef ROWLOCK_TEST_POSTGRES
-    if (name == "postgres") return make_own_postgres();
-#endif
-#ifdef ROWLOCK_TEST_MYSQL
-    if (has_mysql_dialect(name)) return make_own_mysql(name);
-#endif
-    throw std::runtime_error("no server for " + name);
-  }
   static void expect_ready(const served& server, bool expected) {
     eventually("the readiness changes",
                [&] { return server.get("/readyz").status == (expected ? 200 : 503); });
@@ -128,7 +119,7 @@ class serve_without_database_test : public testing::TestWithParam<std::string> {
 };
 
 TEST_P(serve_without_database_test, starts_and_goes_on_and_recovers) {
-  const auto database = make_server(GetParam());
+  const auto database = make_own_server(GetParam());
   migrator{database->url()}.up();
   database->crash();
   const auto server = started(
