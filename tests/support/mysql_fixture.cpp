@@ -67,13 +67,8 @@ class mysql_tables {
   bool is_reachable() const { return mysql_ping(side_.handle()) == 0; }
   bool restore() {
     if (is_in_use() || structure() != structure_) return false;
-    std::string script = "SET SESSION innodb_lock_wait_timeout = 1;";
-    for (const auto table : rowlock_tables) script += "DELETE FROM " + (prefix + std::string{table}) + ";";
-    if (asked_for_triggers()) script += put("DELETE FROM @audit;");
-    side_.run(script +
-              put("INSERT INTO @meta (id, schema_version, min_library, epoch, token_floor, identity, "
-                  "epoch_s, skew_ms, recordings) VALUES (") +
-              meta_ + ")");
+    side_.run("SET SESSION innodb_lock_wait_timeout = 1;" + emptying_script(prefix) +
+              put("INSERT INTO @meta (" + std::string{meta_columns} + ") VALUES (") + meta_ + ")");
     return true;
   }
 

@@ -141,12 +141,9 @@ class postgres_tables {
   bool is_reachable() const { return side_.is_connected(); }
   bool restore() {
     if (structure() != structure_ || is_in_use()) return false;
-    std::string script = "SET LOCAL lock_timeout = '1s';";
-    for (const auto table : rowlock_tables) script += "DELETE FROM " + prefix_ + std::string{table} + ";";
-    if (asked_for_triggers()) script += "DELETE FROM " + prefix_ + "audit;";
-    const std::string columns =
-        "id, schema_version, min_library, epoch, token_floor, identity, epoch_s, skew_ms, recordings";
-    side_.run_script(script + "INSERT INTO " + prefix_ + "meta (" + columns + ") SELECT " + columns +
+    const std::string columns{meta_columns};
+    side_.run_script("SET LOCAL lock_timeout = '1s';" + emptying_script(prefix_) + "INSERT INTO " + prefix_ +
+                     "meta (" + columns + ") SELECT " + columns +
                      " FROM json_populate_record(NULL::" + prefix_ + "meta, $json$" + meta_ + "$json$)");
     return true;
   }

@@ -32,6 +32,16 @@ void migrate(std::span<const embedded::file> files, std::string_view prefix,
   if (extra && std::string_view{extra} == "1") run(store::with_prefix(made_up_next_migration, prefix));
 }
 
+std::string emptying_script(std::string_view prefix) {
+  std::string script;
+  const auto empty = [&](std::string_view table) {
+    script.append("DELETE FROM ").append(prefix).append(table).append(";");
+  };
+  for (const auto table : rowlock_tables) empty(table);
+  if (asked_for_triggers()) empty("audit");
+  return script;
+}
+
 bool asked_for_triggers() {
   const char* set = std::getenv("ROWLOCK_TEST_TRIGGERS");
   return set && std::string_view{set} == "1";

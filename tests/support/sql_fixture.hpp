@@ -14,6 +14,12 @@ namespace rowlock::test {
 inline constexpr std::string_view rowlock_tables[] = {"lease", "lock",   "permit",    "queue",
                                                       "meta",  "marker", "recording", "history"};
 
+// The columns of meta that a statement may write; a database has one row.
+inline constexpr std::string_view meta_columns =
+    "id, schema_version, min_library, epoch, token_floor, identity, epoch_s, skew_ms, recordings";
+// A script that deletes the rows of all tables, also those that the triggers of add_triggers have written.
+std::string emptying_script(std::string_view prefix);
+
 // Runs each up file with the prefix inserted, and an invented next migration if the environment asks for it.
 void migrate(std::span<const embedded::file> files, std::string_view prefix,
              const std::function<void(const std::string& sql)>& run);
