@@ -46,8 +46,7 @@ TEST_P(borrowed_fixture_test, is_not_shared_while_it_is_used) {
   EXPECT_EQ(state_of(*other).recorded_identity, "");
 }
 
-INSTANTIATE_TEST_SUITE_P(stores, borrowed_fixture_test, testing::ValuesIn(selected_stores()),
-                         [](const auto& each) { return each.param; });
+ROWLOCK_FOR_EACH_STORE(borrowed_fixture_test);
 
 }  // namespace
 
