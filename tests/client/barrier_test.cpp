@@ -262,7 +262,7 @@ TEST_F(barrier_doubt_test, who_gives_up_after_all_have_arrived_goes_on) {
 
 TEST_F(barrier_doubt_test, a_member_whose_lease_is_lost_hears_that_it_is_broken) {
   auto one = arriving_at(phase);
-  ASSERT_TRUE(are_waiting(1));
+  ASSERT_TRUE(knows_places(db));
   const auto lost = server->snapshot().queues.at("phase").begin()->second.lease;
   faults.cut(true);
   advance(31s);

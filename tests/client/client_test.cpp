@@ -257,6 +257,10 @@ std::string virtual_client_test::holder_of(const std::string& name) const {
                                                                 : found->second.row.hold->to_string();
 }
 
+bool virtual_client_test::knows_places(const client& db, std::uint64_t count) {
+  return eventually([&] { return db.stats().waits >= count; });
+}
+
 attempt virtual_client_test::waiting(const client& db, const std::string& name) {
   const auto before = queued(name);
   attempt made{db, name};

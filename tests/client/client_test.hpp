@@ -108,6 +108,9 @@ class virtual_client_test : public testing::Test {
   void pass_renewals(const client& db, int count = 1);
 
   std::size_t queued(const std::string& name) const;
+  // Whether that many of the client's requests have entered a queue, and the client has the answers: a fault that comes
+  // now takes none of them away.
+  static bool knows_places(const client& db, std::uint64_t count = 1);
   std::string holder_of(const std::string& name) const;  // the hold's id, even if its lease is dead
   std::size_t leases() const { return server->snapshot().leases.size(); }
   attempt waiting(const client& db, const std::string& name);
