@@ -114,7 +114,7 @@ std::vector<std::string> blank_database::describe() const {
   return store::open_for_migration(url(), how)->describe();
 }
 
-void blank_database::add_lease(int seconds) const {
+std::string blank_database::lease_statement(int seconds) const {
   const std::string columns =
       "INSERT INTO rowlock_lease (id, client_id, host, pid, application, ttl_ms, created_at, expires_at) ";
   const auto digits = "'" + model::id128::random().to_string() + "'";
@@ -122,12 +122,12 @@ void blank_database::add_lease(int seconds) const {
   const auto values = "VALUES (" + id + ", " + id + ", 'host', 1, 'test', 1000, ";
   const auto ahead = std::to_string(seconds);
   if (store_ == "postgres") {
-    run(columns + values + "clock_timestamp(), clock_timestamp() + interval '" + ahead + " seconds')");
-  } else if (dialect() == "mysql") {
-    run(columns + values + "utc_timestamp(6), utc_timestamp(6) + INTERVAL " + ahead + " SECOND)");
-  } else {
-    run(columns + values + "0, (strftime('%s', 'now') + " + ahead + ") * 1000000)");
+    return columns + values + "clock_timestamp(), clock_timestamp() + interval '" + ahead + " seconds')";
   }
+  if (dialect() == "mysql") {
+    return columns + values + "utc_timestamp(6), utc_timestamp(6) + INTERVAL " + ahead + " SECOND)";
+  }
+  return columns + values + "0, (strftime('%s', 'now') + " + ahead + ") * 1000000)";
 }
 
 }  // namespace rowlock::test

@@ -35,8 +35,10 @@ class blank_database {
   // What migration_session::describe() returns for the present schema.
   std::vector<std::string> describe() const;
 
-  // Adds an unexpired lease of a client that does not run.
-  void add_lease(int seconds) const;
+  // Adds a lease of a client that does not run. It expires in so many seconds.
+  void add_lease(int seconds) const { run(lease_statement(seconds)); }
+  // The statement that does so.
+  std::string lease_statement(int seconds) const;
 
  private:
   std::string tool(const std::string& arguments) const;

@@ -111,37 +111,44 @@ GTEST_ALLOW_UNINSTANTIATED_PARAMETERIZED_TEST(interrupted_test);
 // The same interruption, of a tool that begins no transaction and runs the whole file again.
 class repeated_test : public migrate_test {
  protected:
-  static void add_permit(const blank_database& to) {
-    to.run(
-        "INSERT INTO rowlock_permit (name, hold_id, lease_id, weight, token, granted_at) VALUES "
-        "('a', 'h', 'l', 3, 7, '2026-11-24')");
+  // The up files from `first` on, before `end`.
+  std::string ups(std::size_t first, std::size_t end) const {
+    std::string text;
+    for (auto i = first; i < end; ++i) text += files[i].up;
+    return text;
+  }
+  // What users may have stored: a lease, and a permit of it.
+  static std::string of_users(const blank_database& to) { return to.lease_statement(-1) + ';' + a_permit; }
+  // Each of the conditions is true of a row. One session looks, because to start the tool takes longer.
+  static void expect_kept(const blank_database& in, const std::vector<std::string>& rows) {
+    std::string looks;
+    for (const auto& from_where : rows) looks += "SELECT 'kept' FROM " + from_where + ";\n";
+    const auto found = in.run(looks);
+    EXPECT_EQ(std::ranges::count(found, 'k'), static_cast<std::ptrdiff_t>(rows.size())) << looks << found;
   }
 
+  static constexpr const char* a_permit =
+      "INSERT INTO rowlock_permit (name, hold_id, lease_id, weight, token, granted_at) VALUES "
+      "('a', 'h', 'l', 3, 7, '2026-11-24');";
   const std::vector<migration> files = shipped_migrations(dialect_of(GetParam()));
 };
 
 TEST_P(repeated_test, on_the_way_up_from_any_statement) {
   const blank_database once{GetParam()};
-  for (const auto& file : files) once.run(file.up);
+  once.run(ups(0, files.size()));
+  const auto whole = once.describe();
   for (std::size_t i = 1; i < files.size(); ++i) {
     for (const auto& part : parts(files[i].up)) {
       SCOPED_TRACE(part);
       const blank_database own{GetParam()};
-      for (std::size_t before = 0; before < i; ++before) own.run(files[before].up);
-      own.run("UPDATE rowlock_meta SET epoch = 5, token_floor = 7, identity = 'x'");
-      own.add_lease(-1);
-      add_permit(own);
-      own.run(part);
-      for (auto again = i; again < files.size(); ++again) own.run(files[again].up);
-      EXPECT_EQ(own.describe(), once.describe());
-      EXPECT_THAT(own.run("SELECT 'kept' FROM rowlock_meta WHERE schema_version = " +
-                          std::to_string(newest()) + " AND epoch = 5 AND token_floor = 7 AND identity = 'x'"),
-                  HasSubstr("kept"));
-      EXPECT_THAT(own.run("SELECT 'kept' FROM rowlock_lease WHERE host = 'host' AND username = ''"),
-                  HasSubstr("kept"));
-      EXPECT_THAT(
-          own.run("SELECT 'kept' FROM rowlock_permit WHERE name = 'a' AND weight = 3 AND data IS NULL"),
-          HasSubstr("kept"));
+      own.run(ups(0, i) + "UPDATE rowlock_meta SET epoch = 5, token_floor = 7, identity = 'x';" +
+              of_users(own) + part);
+      own.run(ups(i, files.size()));
+      EXPECT_EQ(own.describe(), whole);
+      expect_kept(own, {"rowlock_meta WHERE schema_version = " + std::to_string(newest()) +
+                            " AND epoch = 5 AND token_floor = 7 AND identity = 'x'",
+                        "rowlock_lease WHERE host = 'host' AND username = ''",
+                        "rowlock_permit WHERE name = 'a' AND weight = 3 AND data IS NULL"});
     }
   }
 }
@@ -149,37 +156,30 @@ TEST_P(repeated_test, on_the_way_up_from_any_statement) {
 TEST_P(repeated_test, on_the_way_down_from_any_statement) {
   for (std::size_t i = 1; i < files.size(); ++i) {
     const blank_database once{GetParam()};
-    for (std::size_t before = 0; before < i; ++before) once.run(files[before].up);
+    once.run(ups(0, i));
+    const auto below = once.describe();
     // Version 1 has no epoch in seconds.
     const std::string epoch = i == 1 ? "epoch = 2" : "epoch_s = 128";
     for (const auto& part : parts(files[i].down)) {
       SCOPED_TRACE(part);
       const blank_database own{GetParam()};
-      for (std::size_t before = 0; before <= i; ++before) own.run(files[before].up);
-      own.run("UPDATE rowlock_meta SET epoch_s = 128, token_floor = 7, identity = 'x'");
-      own.add_lease(-1);
-      add_permit(own);
-      own.run(part);
+      own.run(ups(0, i + 1) + "UPDATE rowlock_meta SET epoch_s = 128, token_floor = 7, identity = 'x';" +
+              of_users(own) + part);
       own.run(files[i].down);
-      EXPECT_EQ(own.describe(), once.describe());
-      EXPECT_THAT(own.run("SELECT 'kept' FROM rowlock_meta WHERE schema_version = " + std::to_string(i) +
-                          " AND " + epoch + " AND token_floor = 7 AND identity = 'x'"),
-                  HasSubstr("kept"));
-      EXPECT_THAT(own.run("SELECT 'kept' FROM rowlock_lease WHERE host = 'host'"), HasSubstr("kept"));
-      EXPECT_THAT(own.run("SELECT 'kept' FROM rowlock_permit WHERE name = 'a' AND weight = 3"),
-                  HasSubstr("kept"));
+      EXPECT_EQ(own.describe(), below);
+      expect_kept(own,
+                  {"rowlock_meta WHERE schema_version = " + std::to_string(i) + " AND " + epoch +
+                       " AND token_floor = 7 AND identity = 'x'",
+                   "rowlock_lease WHERE host = 'host'", "rowlock_permit WHERE name = 'a' AND weight = 3"});
     }
   }
 }
 
 TEST_P(repeated_test, keeps_what_the_columns_of_its_version_say) {
   const blank_database own{GetParam()};
-  for (const auto& file : files) own.run(file.up);
-  add_permit(own);
-  own.run("UPDATE rowlock_permit SET data = 'mine'");
+  own.run(ups(0, files.size()) + a_permit + "UPDATE rowlock_permit SET data = 'mine'");
   own.run(files.at(3).up);
-  EXPECT_THAT(own.run("SELECT 'kept' FROM rowlock_permit WHERE weight = 3 AND data = 'mine'"),
-              HasSubstr("kept"));
+  expect_kept(own, {"rowlock_permit WHERE weight = 3 AND data = 'mine'"});
 }
 
 INSTANTIATE_TEST_SUITE_P(stores, repeated_test,
