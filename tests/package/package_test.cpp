@@ -24,8 +24,12 @@ TEST_F(package, compiles_as_a_part_of_another_project) {
   EXPECT_EQ(compiled, 0);
 }
 
+TEST_F(package, has_headers_that_compile_by_themselves) {
+  EXPECT_EQ(run(" headers"), 0);
+}
+
 TEST_F(package, does_what_a_stranger_expects) {
-  EXPECT_EQ(run(""), 0);
+  EXPECT_EQ(run(" use"), 0);
 }
 
 }  // namespace
