@@ -56,7 +56,7 @@ inline role_use use_of(const words& arguments) {
 
 class cli_test : public testing::TestWithParam<std::string> {
  protected:
-  std::unique_ptr<store_fixture> store = make_store_fixture(GetParam());
+  std::unique_ptr<store_fixture> store = borrow_store_fixture(GetParam());
 
   std::map<std::string, std::string> environment() const {
     return {{"ROWLOCK_URL", store->url()}, {"ROWLOCK_PREFIX", store->options().prefix}};
