@@ -55,8 +55,12 @@ class deadlock_test : public client_test {
 TEST_P(deadlock_test, one_of_two_that_look_gives_up_and_the_other_gets_both) {
   int have = 0;
   std::mutex guard;
-  auto one = begin(db, "a", "b", true, have, guard);
-  auto two = begin(other, "b", "a", true, have, guard);
+  // One gives up after two looks, and the other waits for three more. With 50 ms between them, a busy machine had not
+  // withdrawn the first by then, and both gave up.
+  auto settings = looking_often();
+  settings.poll_interval = 500ms;
+  auto one = begin(new_client(settings), "a", "b", true, have, guard);
+  auto two = begin(new_client(settings), "b", "a", true, have, guard);
   const auto results = std::multiset<errc>{one.result.get(), two.result.get()};
   EXPECT_EQ(results, (std::multiset<errc>{errc::deadlock, errc::internal}));
   EXPECT_EQ(queued("a") + queued("b"), 0U) << "nothing of it remains";
