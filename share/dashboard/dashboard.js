@@ -12,33 +12,35 @@ const status = document.getElementById('status');
 const pages = document.getElementById('pages');
 
 let caller = null;
-let session = null;     // ends with the token
+let session = null;     // begins with the attempt to sign in, and ends with the token
 let visit = null;       // {page, signal, end(), …}: ends when another page is shown
 let version = null;
-let lastNews = 0;
-let patience = 6000;
-let away = null;        // why data are stale: {text, since}
+let staleSince = null;
 let refreshed = 0;
+// Why data are stale: there is no news of the database, or the page's own reading fails.
+const troubles = {news: '', reading: ''};
 const noLonger = 'The token is not, or is no longer, one of this server’s.';
 
-function setAway(text) {
-  if (text && !away) away = {since: new Date(), text};
-  else if (text) away.text = text;
-  else away = null;
+// Each of the two ends its own trouble alone. Otherwise every event would call data live that could not be read.
+function setTrouble(source, text) {
+  troubles[source] = text;
+  const reason = troubles.news || troubles.reading;
+  if (staleSince && !reason) announce('The data are live again.');
+  staleSince = reason ? staleSince ?? new Date() : null;
   status.hidden = false;
-  status.classList.toggle('stale', Boolean(away));
-  const time = (away?.since ?? new Date()).toLocaleTimeString();
-  const line = away ? `▲ Stale since ${time}: ${away.text}. Trying again by itself.` : '● Live';
+  status.classList.toggle('stale', Boolean(reason));
+  const line = reason ? `▲ Stale since ${staleSince.toLocaleTimeString()}: ${reason}. Trying again by itself.` : '● Live';
   if (status.textContent !== line) status.textContent = line;
-  main.classList.toggle('stale', Boolean(away));
-  if (away) visit?.page.away?.(away.text);
+  main.classList.toggle('stale', Boolean(reason));
+  visit?.page.setStale?.(Boolean(reason));
+  if (text) visit?.page.away?.(reason);
 }
 
 function describe(state) {
   return `the database cannot be used (${state.error.message})`;
 }
 
-// One reading after the other, with a pause that is longer than the reading.
+// One reading after the other, with a pause that is longer than the reading, unless that failed after a long time.
 async function refresh() {
   const here = visit;
   if (!here) return;
@@ -48,29 +50,29 @@ async function refresh() {
   while (here.isWanted && !here.signal.aborted) {
     here.isWanted = false;
     const began = Date.now();
+    let problem = null;
     try {
       await here.page.refresh(here.signal);
-    } catch (problem) {
-      if (here.signal.aborted) return;
-      if (problem.status === 401) return login(noLonger);
-      setAway(problem.message);
+    } catch (failed) {
+      problem = failed;
     }
+    if (here.signal.aborted) return;
+    if (problem?.status === 401) return login(noLonger);
+    if (problem || troubles.reading) setTrouble('reading', problem?.message ?? '');
     refreshed = Date.now();
-    await new Promise((resolve) => setTimeout(resolve, Math.max(500, 5 * (refreshed - began))));
+    const pause = Math.min(5 * (refreshed - began), problem ? 5000 : Infinity);
+    await new Promise((resolve) => setTimeout(resolve, Math.max(500, pause)));
   }
   here.isBusy = false;
 }
 
 function onState(state) {
-  lastNews = Date.now();
-  patience = state.next_ms + 6000;
   if (!state.reachable) {
     version = null;
-    return setAway(describe(state));
+    return setTrouble('news', describe(state));
   }
-  const isBack = away !== null;
-  setAway(null);
-  if (isBack) announce('The data are live again.');
+  const isBack = Boolean(troubles.news);
+  setTrouble('news', '');
   // The rest of a lease changes without a new version.
   if (state.version !== version || isBack || Date.now() - refreshed > 5000) refresh();
   version = state.version;
@@ -78,13 +80,9 @@ function onState(state) {
 
 function onAway(problem, pause) {
   if (problem.status === 401) return login(noLonger);
-  if (problem.status === 403) return setAway(problem.message);
-  setAway(`${problem.message}; next attempt in ${duration(pause)}`);
+  if (problem.status === 403) return setTrouble('news', problem.message);
+  setTrouble('news', `${problem.message}; next attempt in ${duration(pause)}`);
 }
-
-setInterval(() => {
-  if (session && lastNews && !away && Date.now() - lastNews > patience) setAway('there is no news from the server');
-}, 1000);
 
 function pageOf(hash) {
   const parts = hash.replace(/^#\/?/, '').split('/');
@@ -107,6 +105,7 @@ function navigate() {
   closeDialog();
   const page = pageOf(location.hash);
   page.onchange = refresh;
+  page.setStale?.(Boolean(staleSince));
   const ending = new AbortController();
   visit = {page, signal: ending.signal, end: () => ending.abort(), isWanted: false, isBusy: false};
   for (const link of pages.querySelectorAll('a')) {
@@ -125,8 +124,8 @@ function navigate() {
 function end() {
   session?.abort();
   visit?.end();
-  session = visit = caller = version = away = null;
-  lastNews = 0;
+  session = visit = caller = version = staleSince = null;
+  troubles.news = troubles.reading = '';
   pages.hidden = document.getElementById('caller').hidden = status.hidden = true;
   main.classList.remove('stale');
   closeDialog();
@@ -156,9 +155,13 @@ function login(problem) {
 async function begin() {
   const wasTried = Boolean(token());
   if (/[^\x21-\x7E]/.test(token())) return login('That is no token: it has characters that no token has.');
+  session?.abort();  // the form may have been sent twice
+  session = new AbortController();
+  const {signal} = session;
   try {
-    caller = await get('/api/whoami');
+    caller = await get('/api/whoami', signal);
   } catch (problem) {
+    if (signal.aborted) return;
     if (problem.status === 401) return login(wasTried ? 'The token is not one of this server’s. It may be mistyped, or no longer valid.' : '');
     if (problem.status === 403) return login('This token may not read: it lacks the role read.');
     main.replaceChildren(el('p', {role: 'alert', class: 'problem'}, `The server cannot be used now: ${problem.message}. Trying again by itself.`));
@@ -171,8 +174,7 @@ async function begin() {
   document.getElementById('logout').hidden = !token();
   status.hidden = false;
   status.textContent = 'Connecting…';
-  session = new AbortController();
-  follow({onState, onAway, signal: session.signal});
+  follow({onState, onAway, signal});
   navigate();
 }
 

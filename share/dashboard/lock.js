@@ -10,9 +10,16 @@ function definition(rows) {
   return el('dl', {class: 'facts'}, rows.map(([name, value]) => el('div', null, el('dt', null, name), el('dd', null, value))));
 }
 
+// The one exclusive holder, if it has one.
+function soleHolder(lock) {
+  const [first] = lock.holders;
+  return lock.holder_count === 1 && first.mode === 'exclusive' && first.state !== 'rests' ? first : null;
+}
+
 export class LockPage {
   #name;
   #caller;
+  #lock = null;
   #shape = '';
   #hasHistory = false;
 
@@ -21,12 +28,16 @@ export class LockPage {
     this.#caller = caller;
     this.title = shownPlain(name, 60);
     this.message = el('p', {role: 'status', class: 'message', hidden: true});
-    this.actions = el('div', {class: 'actions'});
+    this.actions = el('fieldset', {class: 'actions'});
     this.content = el('div', null, el('p', null, 'Reading the lock…'));
     this.past = el('section', {'aria-labelledby': 'history'}, el('h2', {id: 'history'}, 'History'), el('p', null, 'Reading…'));
     this.node = el('article', {'aria-labelledby': 'title'},
       el('p', null, el('a', {href: '#/locks'}, 'All locks')),
       el('h1', {id: 'title', class: 'name'}, shown(name)), this.message, this.actions, this.content, this.past);
+  }
+
+  setStale(isStale) {
+    this.actions.disabled = isStale;
   }
 
   async refresh(signal) {
@@ -40,6 +51,7 @@ export class LockPage {
       this.content.replaceChildren(el('p', null, 'There is no lock with this name. It appears when somebody acquires it.'));
       return this.#drawHistory([]);
     }
+    this.#lock = lock;
     this.#drawActions(lock);
     this.content.replaceChildren(this.#facts(lock), this.#holders(lock), this.#queue(lock));
     this.#drawHistory((await get(`${lockPath(this.#name)}/history?limit=100`, signal)).lines);
@@ -100,38 +112,53 @@ export class LockPage {
     this.actions.replaceChildren(
       el('button', {type: 'button', disabled: !isHeld, onclick: () => this.#askForRelease()}, 'Ask for its release…'),
       el('button', {type: 'button', class: 'danger', disabled: !isHeld, onclick: () => this.#force()}, 'Release by force…'),
-      ...(lock.kind === 'semaphore' ? [el('button', {type: 'button', onclick: () => this.#resize(lock)}, 'Change the capacity…')] : []));
+      ...(lock.kind === 'semaphore' ? [el('button', {type: 'button', onclick: () => this.#resize()}, 'Change the capacity…')] : []));
   }
 
   #askForRelease() {
     ask({title: 'Ask for the release', name: this.#name,
       text: 'The holders see your reason, and may decline. The request waits for them.',
       number: {label: 'Wait for, in seconds', value: 10, least: 1, most: 60},
-      confirm: 'Ask', act: ({reason, number}) => this.#post('release-request', {reason, within_ms: number * 1000})});
+      confirm: 'Ask', act: ({reason, number, signal}) => this.#post('release-request', {reason, within_ms: number * 1000}, signal)});
   }
 
+  // Another process may have the lock when the operator has confirmed, and must not lose it.
   #force() {
+    const only = soleHolder(this.#lock);
     ask({title: 'Release by force', name: this.#name, isDangerous: true,
-      text: 'All holders lose the lock at once, also those that are at work. Their programs learn of it, but what they have begun may go on: others then work beside them.',
-      check: 'I know that the holders may still be at work.',
-      confirm: 'Release by force', act: ({reason}) => this.#post('force', {reason})});
+      text: only ? [shown(who(only)), ' loses the lock at once, even if it is at work. Its program learns of it, but what it has begun may go on: others then work beside it.']
+        : 'All holders lose the lock at once, also those that are at work. Their programs learn of it, but what they have begun may go on: others then work beside them.',
+      check: only ? 'I know that the holder may still be at work.' : 'I know that the holders may still be at work.',
+      confirm: 'Release by force', act: ({reason, signal}) => this.#post('force', {reason, hold_id: only?.hold_id}, signal)});
   }
 
-  #resize(lock) {
+  #resize() {
     ask({title: 'Change the capacity', name: this.#name,
       text: 'This changes the stored capacity for everybody. Programs that expect the old one get an error. No permit is taken away.',
-      number: {label: 'Capacity', value: lock.capacity, least: 1, most: 1000000000},
+      number: {label: 'Capacity', value: this.#lock.capacity, least: 1, most: 1000000000},
       check: 'I have changed the programs that name the old capacity.',
-      confirm: 'Change it', act: ({reason, number}) => this.#post('resize', {reason, capacity: number})});
+      confirm: 'Change it', act: ({reason, number, signal}) => this.#post('resize', {reason, capacity: number}, signal)});
   }
 
-  async #post(verb, body) {
-    const {result} = await post(`${lockPath(this.#name)}/${verb}`, body);
+  #say(text) {
     this.message.hidden = false;
-    this.message.textContent = {
+    this.message.textContent = text;
+  }
+
+  async #post(verb, body, signal) {
+    if (this.actions.disabled) throw new Error('what this page shows is stale; wait until it is live again');
+    let result;
+    try {
+      ({result} = await post(`${lockPath(this.#name)}/${verb}`, body, signal));
+    } catch (problem) {
+      if (signal.aborted) this.#say('You stopped waiting. If the action had begun, it may still be done; otherwise it is not done.');
+      throw problem;
+    }
+    this.#say({
       released: 'All holders have released it.', kept: 'The holders were asked, and still have it.',
-      unheld: 'Nobody held it.', forced: 'It was released by force.', resized: `The capacity is ${body.capacity} now.`,
-    }[result] ?? result;
+      unheld: body.hold_id ? 'The holder that you saw no longer has it, so nothing was released.' : 'Nobody held it.',
+      forced: 'It was released by force.', resized: `The capacity is ${body.capacity} now.`,
+    }[result] ?? result);
     this.onchange?.();
   }
 }

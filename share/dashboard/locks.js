@@ -3,6 +3,8 @@ import {get} from './api.js';
 import {badge, duration, el, hrefOf, shown, shownPlain, who} from './dom.js';
 
 const rowsAPage = 100;
+// What they count has no holders, or may have none.
+const withoutHolders = ['latch', 'barrier', 'unknown'];
 
 export function stateOf(lock) {
   const live = lock.holders.filter((one) => one.state !== 'rests');
@@ -11,7 +13,8 @@ export function stateOf(lock) {
   if (lock.waiters > 0) return ['busy', 'contended'];
   if (live.length) return ['good', 'held'];
   if (lock.holders.length) return ['idle', 'resting'];
-  return lock.in_use > 0 ? ['bad', 'held by the dead'] : ['idle', 'free'];
+  if (lock.in_use === 0) return ['idle', 'free'];
+  return withoutHolders.includes(lock.kind) ? ['good', 'in use'] : ['bad', 'held by the dead'];
 }
 
 const columns = [

@@ -23,7 +23,8 @@ import time
 
 PATIENCE = float(os.environ.get("ROWLOCK_BROWSER_PATIENCE", "60"))  # seconds, for each thing that must happen
 JOBS = int(os.environ.get("ROWLOCK_BROWSER_LOCKS", "10000"))
-ALL = f"{JOBS + 12} locks"  # with those of the scene, and the election
+LOCKS = JOBS + 14  # with those of the scene, and the election
+ALL = f"{LOCKS} locks"
 HOSTILE = ["<img src=x onerror=\"document.title='hacked'\">", "a/b?c#d%2F&e", "\u202egnp.txt\u2066",
            "'; DROP TABLE rowlock_lock; --", "\u65e5\u672c\u8a9e/\u05e9\u05dc\u05d5\u05dd/\U0001f512", "n" * 255]
 
@@ -121,13 +122,17 @@ class Browser:
     def open(self, url):
         self.call("Page.navigate", url=url)
         self.until("document.readyState === 'complete'")
+        # The page's requests are listed in `asked`, and those that begin with `refused` are refused.
+        self.value("""(() => { const real = fetch; window.asked = []; window.refused = null;
+            window.fetch = (path, options) => { asked.push(path); return refused && path.startsWith(refused)
+                ? Promise.resolve(new Response('{}', {status: 429})) : real(path, options); }; })()""")
 
     def go(self, fragment):
         self.value(f"location.hash = {json.dumps(fragment)}")
 
     def click(self, text):
         self.until(f"""(() => {{ const found = [...document.querySelectorAll('button, a')].find((one) =>
-            one.offsetParent && !one.disabled && one.textContent.trim() === {json.dumps(text)});
+            one.offsetParent && !one.matches(':disabled') && one.textContent.trim() === {json.dumps(text)});
             found?.click(); return Boolean(found); }})()""", f"a button '{text}'")
 
     def fill(self, selector, text):
@@ -175,6 +180,7 @@ class Scene:
         self.start("run", "billing/nightly", "--", "true")
         self.hold("pool", "--capacity", "4")
         self.hold("printers/2")
+        self.passing = self.hold("printers/3")
         self.fill()
         self.server = subprocess.Popen(
             [rowlock, "serve", "--listen", "127.0.0.1:0", "--tokens", f"{folder}/tokens", "--rate", "0", "--drain", "1s"],
@@ -205,7 +211,12 @@ class Scene:
             raise RuntimeError(f"'{name}' was not acquired")
         return one
 
-    # What no command makes quickly: many locks, hostile names, a deadlock.
+    def pass_on(self):
+        self.passing.stdin.close()
+        self.passing.wait()
+        self.passing = self.hold("printers/3")
+
+    # What no command makes quickly: many locks, hostile names, a latch, a deadlock.
     def fill(self):
         db = sqlite3.connect(self.database, timeout=30)
         token, used = db.execute("SELECT token, used_at FROM rowlock_lock LIMIT 1").fetchone()
@@ -216,6 +227,9 @@ class Scene:
         idle = [(f"job/{i:05}", "mutex", 1, 0, token, 1, None, None, 0, used) for i in range(JOBS)]
         idle += [(name, "mutex", 1, 0, token, 1, None, None, 0, used) for name in HOSTILE]
         db.executemany(lock, idle)
+        db.execute(lock, ("gate", "latch", 3, 1, token, 1, None, None, 0, used))
+        db.execute("INSERT INTO rowlock_permit (name, hold_id, lease_id, weight, token, granted_at)"
+                   " VALUES ('gate', ?, ?, 1, ?, ?)", ("1" * 32, "0" * 32, token, created))
         for i, name in enumerate(("left", "right")):
             lease, other = f"{i + 1:032x}", f"{2 - i:032x}"
             db.execute("INSERT INTO rowlock_lease (id, client_id, host, pid, application, ttl_ms, expires_at, created_at)"
@@ -305,13 +319,25 @@ class Checks:
         if self.browser.value("sessionStorage.length"):
             raise RuntimeError("the token was not forgotten")
 
+    def check_two_quick_submits_begin_one_session(self):
+        self.browser.fill("#token", self.scene.tokens["viewer"])
+        self.browser.value("""(() => { const form = document.querySelector('.login'); asked.length = 0;
+            form.requestSubmit(); form.requestSubmit(); })()""")
+        self.browser.until_text("Live", "#status")
+        time.sleep(1)
+        sessions = self.browser.value("asked.filter((one) => one === '/api/events').length")
+        if sessions != 1:
+            raise RuntimeError(f"{sessions} sessions have begun")
+        self.browser.click("Forget the token")
+        self.browser.until_text("needs a token")
+
     def check_filter_sort_and_pages(self):
         self.sign_in("alice")
         self.browser.until_text("billing/nightly")  # the page that was open
         self.browser.go("#/locks")
         self.browser.until_text(ALL)
         self.browser.click("Next")
-        self.browser.until_text(f"Page 2 of {-(-(JOBS + 12) // 100)}")
+        self.browser.until_text(f"Page 2 of {-(-LOCKS // 100)}")
         began = time.monotonic()
         self.browser.fill("#filter", "JOB/0012")
         self.browser.until_text(f"10 of {ALL}")
@@ -322,6 +348,11 @@ class Checks:
         self.browser.until("document.querySelectorAll('th[aria-sort=descending]').length === 1")
         print(f"    filtered and sorted in {time.monotonic() - began:.1f} s")
         self.picture("locks-sorted")
+
+    def check_a_latch_in_use_is_not_in_trouble(self):
+        self.browser.go("#/locks")
+        self.browser.fill("#filter", "gate")
+        self.browser.until("document.querySelector('tr[data-name=gate] .badge.good')?.textContent.includes('in use')")
 
     def check_hostile_names_are_text(self):
         for name in HOSTILE:
@@ -361,6 +392,32 @@ class Checks:
         self.browser.click("Ask")
         self.browser.until_text("asked, and still have it")
 
+    def check_stop_waiting_ends_its_own_dialog_alone(self):
+        self.browser.go("#/locks/billing%2Fnightly")
+        self.browser.click("Ask for its release\u2026")
+        self.browser.fill("#reason", "deploy")
+        self.browser.fill("#number", "3")
+        self.browser.click("Ask")
+        self.browser.click("Stop waiting")
+        self.browser.until_text("You stopped waiting")
+        self.browser.click("Release by force\u2026")
+        time.sleep(4)
+        if not self.browser.value("document.querySelector('dialog').open"):
+            raise RuntimeError("the answer to the first action closed the dialog of the second one")
+        self.browser.press("Escape", 27)
+        self.browser.until("!document.querySelector('dialog').open")
+
+    def check_force_spares_a_holder_that_was_not_shown(self):
+        self.browser.go("#/locks/printers%2F3")
+        self.browser.click("Release by force\u2026")
+        self.browser.until_text("loses the lock at once", "dialog")
+        self.scene.pass_on()
+        self.browser.fill("#reason", "it hangs")
+        self.browser.value("document.querySelector('#check').click()")
+        self.browser.click("Release by force")
+        self.browser.until_text("The holder that you saw no longer has it")
+        self.browser.until("document.querySelectorAll('#holders ~ .wide tbody tr').length === 1")
+
     def check_release_by_force(self):
         self.browser.go("#/locks/printers%2F2")
         self.browser.click("Release by force\u2026")
@@ -378,6 +435,13 @@ class Checks:
         self.browser.value("document.querySelector('#check').click()")
         self.browser.click("Change it")
         self.browser.until_text("1 of 7")
+        self.browser.click("Change the capacity\u2026")
+        self.browser.until("document.querySelector('dialog').open")
+        proposed = self.browser.value("document.querySelector('#number').value")
+        if proposed != "7":
+            raise RuntimeError(f"the dialog proposes the capacity {proposed}")
+        self.browser.press("Escape", 27)
+        self.browser.until("!document.querySelector('dialog').open")
 
     def check_the_graph_marks_a_deadlock(self):
         self.browser.go("#/graph")
@@ -446,10 +510,30 @@ class Checks:
         self.browser.until_text("Live", "#status")
         self.browser.until_text(ALL)
 
+    def check_it_stays_stale_while_its_reading_fails(self):
+        self.browser.go("#/locks/pool")
+        self.browser.until("document.querySelector('.actions button:enabled')")
+        self.browser.value("refused = '/api/locks/pool'")
+        try:
+            self.browser.until_text("Stale since", "#status")
+            self.browser.value("""(() => { const line = document.getElementById('status'); window.lines = [];
+                new MutationObserver(() => lines.push(line.textContent)).observe(line, {childList: true}); })()""")
+            time.sleep(4)
+            if self.browser.value("lines.some((one) => one.includes('Live'))"):
+                raise RuntimeError("the next event called the data live")
+            if self.browser.value("document.querySelector('.actions button:enabled')"):
+                raise RuntimeError("an action is offered while the data are stale")
+        finally:
+            self.browser.value("refused = null")
+        self.browser.until_text("Live", "#status")
+        self.browser.until("document.querySelector('.actions button:enabled')")
+
     def check_it_recovers_when_the_server_was_away(self):
+        self.browser.value("asked.length = 0")
         os.kill(self.scene.server.pid, signal.SIGSTOP)
         try:
             self.browser.until_text("Stale since", "#status")
+            self.browser.until("asked.includes('/api/events')", "a new connection instead of the silent one")
         finally:
             os.kill(self.scene.server.pid, signal.SIGCONT)
         self.browser.until_text("Live", "#status")
