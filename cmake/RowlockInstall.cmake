@@ -78,15 +78,19 @@ if(TARGET rowlock_command)
   # The command finds its libraries wherever they were put together.
   set_target_properties(rowlock_command PROPERTIES INSTALL_RPATH "$ORIGIN/../${CMAKE_INSTALL_LIBDIR}")
   install(TARGETS rowlock_command RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR} COMPONENT command)
-  install(DIRECTORY share/ DESTINATION ${CMAKE_INSTALL_DATADIR} COMPONENT command) # completion for shells
+  install(DIRECTORY share/bash-completion share/fish share/zsh DESTINATION ${CMAKE_INSTALL_DATADIR} COMPONENT command)
   install(FILES docs/rowlock.1 DESTINATION ${CMAKE_INSTALL_MANDIR}/man1 COMPONENT command)
+endif()
+if(TARGET rowlock_serve)
+  # Not into share/grafana and share/prometheus, which belong to other packages. The dashboard's pages are in the command.
+  install(DIRECTORY share/grafana share/prometheus DESTINATION ${CMAKE_INSTALL_DATADIR}/rowlock COMPONENT command)
 endif()
 install(DIRECTORY migrations DESTINATION ${CMAKE_INSTALL_DATADIR}/rowlock COMPONENT command)
 # The pages, as in the repository: their links to each other work, and docs/operations.md is where the doctor says.
 install(FILES CHANGELOG.md CONTRIBUTING.md LICENSE README.md SECURITY.md DESTINATION ${CMAKE_INSTALL_DOCDIR}
         COMPONENT command)
 install(
-  DIRECTORY docs examples
+  DIRECTORY docs examples packaging
   DESTINATION ${CMAKE_INSTALL_DOCDIR}
   COMPONENT command
   PATTERN site EXCLUDE)

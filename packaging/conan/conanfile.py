@@ -36,8 +36,9 @@ class RowlockConan(ConanFile):
 
     def export_sources(self):
         root = os.path.join(self.recipe_folder, "..", "..")
-        for pattern in ("CMakeLists.txt", "LICENSE", "README.md", "cmake/*", "docs/rowlock.1", "include/*",
-                        "migrations/*", "schema/*", "share/*", "src/*"):
+        for pattern in ("CMakeLists.txt", "CHANGELOG.md", "CONTRIBUTING.md", "LICENSE", "README.md", "SECURITY.md",
+                        "cmake/*", "docs/*", "examples/*", "include/*", "migrations/*", "packaging/*", "schema/*",
+                        "share/*", "src/*"):
             copy(self, pattern, src=root, dst=self.export_sources_folder)
 
     def requirements(self):
