@@ -1,5 +1,7 @@
 #include "serve/connection.hpp"
 
+#include "serve/rate_limit.hpp"
+
 #include <boost/asio/buffer.hpp>
 #include <boost/asio/dispatch.hpp>
 #include <boost/asio/write.hpp>
@@ -38,6 +40,8 @@ const std::map<std::string, std::string>& security_headers() {
       {"X-Frame-Options", "DENY"}};
   return all;
 }
+
+constexpr std::size_t largest_read = 128 * 1024;
 
 // IPv4 addresses look alike, whether the server listens on IPv4 or on both.
 std::string text_of(asio::ip::address address) {
@@ -84,14 +88,25 @@ response refusal_of(error_code failed, const http_limits& limits) {
 
 }  // namespace
 
-void connections::add(connection* one, std::weak_ptr<connection> weak) {
+std::string client_of(const asio::ip::tcp::socket& one) {
+  error_code failed;
+  const auto client = one.remote_endpoint(failed);
+  return failed ? std::string{} : client_key(text_of(client.address()));
+}
+
+void connections::add(connection* one, std::weak_ptr<connection> weak, const std::string& from) {
   const model::annotated_lock lock{mutex_};
-  all_[one] = std::move(weak);
+  all_[one] = {std::move(weak), from};
+  ++by_client_[from];
 }
 
 void connections::remove(connection* one) {
   const model::annotated_lock lock{mutex_};
-  all_.erase(one);
+  const auto found = all_.find(one);
+  if (found == all_.end()) return;
+  const auto client = by_client_.find(found->second.from);
+  if (--client->second == 0) by_client_.erase(client);
+  all_.erase(found);
   changed_.notify_all();
 }
 
@@ -100,12 +115,18 @@ std::size_t connections::count() {
   return all_.size();
 }
 
+std::size_t connections::count_from(const std::string& client) {
+  const model::annotated_lock lock{mutex_};
+  const auto found = by_client_.find(client);
+  return found == by_client_.end() ? 0 : found->second;
+}
+
 void connections::drain_all() {
   std::vector<std::shared_ptr<connection>> open;
   {
     const model::annotated_lock lock{mutex_};
-    for (const auto& [_, weak] : all_) {
-      if (auto one = weak.lock()) open.push_back(std::move(one));
+    for (const auto& [_, known] : all_) {
+      if (auto one = known.weak.lock()) open.push_back(std::move(one));
     }
   }
   for (const auto& one : open) one->drain();
@@ -116,8 +137,14 @@ bool connections::wait_until_none(std::chrono::steady_clock::time_point then) {
   return changed_.wait_until(lock, then, [this]() ROWLOCK_REQUIRES(mutex_) { return all_.empty(); });
 }
 
-connection::connection(socket client, connection_context& with)
-    : socket_{std::move(client)}, with_{with}, timer_{socket_.get_executor()}, buffer_{} {}
+// The buffer has room for a header and for the largest single read. The parser's limits count neither the extensions of
+// a chunk nor the lines after the last one, so without that limit a client could make it grow for ever.
+connection::connection(socket client, connection_context& with, std::string from)
+    : socket_{std::move(client)},
+      with_{with},
+      from_{std::move(from)},
+      timer_{socket_.get_executor()},
+      buffer_{with.limits.header_bytes + largest_read} {}
 
 connection::~connection() {
   with_.all.remove(this);
@@ -129,12 +156,12 @@ void connection::on_strand(Action act) {
 }
 
 void connection::start() {
-  with_.all.add(this, weak_from_this());
+  with_.all.add(this, weak_from_this(), from_);
   on_strand([](connection& self) { self.read(); });
 }
 
 void connection::refuse(response why) {
-  with_.all.add(this, weak_from_this());
+  with_.all.add(this, weak_from_this(), from_);
   on_strand([why = std::move(why)](connection& self) { self.refuse_now(why); });
 }
 
@@ -163,7 +190,7 @@ bool connection::put_part(std::string part) {
   const bool is_too_slow = unread_ > with_.limits.unread_bytes;
   on_strand([is_too_slow, part = std::move(part)](connection& self) {
     if (is_too_slow) return self.close();
-    if (self.is_head_) return;
+    if (!self.is_streaming_) return;
     self.send(self.is_chunked_ ? fmt::format("{:x}\r\n{}\r\n", part.size(), part) : part);
   });
   return !is_too_slow;
@@ -171,8 +198,9 @@ bool connection::put_part(std::string part) {
 
 void connection::end_stream() {
   on_strand([](connection& self) {
+    if (!std::exchange(self.is_streaming_, false)) return;
     self.is_answered_ = true;
-    self.send(self.is_chunked_ && !self.is_head_ ? "0\r\n\r\n" : "");
+    self.send(self.is_chunked_ ? "0\r\n\r\n" : "");
   });
 }
 
@@ -255,7 +283,8 @@ std::string connection::head_of(const response& from, std::optional<std::size_t>
 void connection::answer_now(const response& whole) {
   with_.answered(whole.status);
   if (is_draining_) keeps_alive_ = false;
-  auto text = head_of(whole, whole.body.size());
+  // 304 has no body, and its length would be that of the body which it leaves out.
+  auto text = head_of(whole, whole.status == 304 ? std::nullopt : std::optional{whole.body.size()});
   if (!is_head_) text += whole.body;
   is_answered_ = true;
   send(std::move(text));
@@ -266,6 +295,8 @@ void connection::begin_now(const response& head) {
   with_.answered(head.status);
   is_chunked_ = version_ >= 11;
   if (is_draining_ || !is_chunked_) keeps_alive_ = false;
+  is_streaming_ = !is_head_;
+  is_answered_ = is_head_;
   send(head_of(head, {}));
 }
 
@@ -327,6 +358,8 @@ void connection::stop_reading() {
   is_timed_out_ = true;
   error_code ignored;
   socket_.cancel(ignored);
+  // A read that is just being handled could not be cancelled, and may be followed by another one.
+  set_timer(&connection::stop_reading, 100ms);
 }
 
 void connection::close() {

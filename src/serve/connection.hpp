@@ -40,18 +40,29 @@ class connection;
 // Counts the connections, and reaches all of them. Any thread may call it.
 class connections {
  public:
-  void add(connection* one, std::weak_ptr<connection> weak);
+  // from: the client, see client_key().
+  void add(connection* one, std::weak_ptr<connection> weak, const std::string& from);
   void remove(connection* one);
   std::size_t count();
+  std::size_t count_from(const std::string& client);
   void drain_all();
   // Waits until there is none, or the time has passed. Returns whether there is none.
   bool wait_until_none(std::chrono::steady_clock::time_point then);
 
  private:
+  struct entry {
+    std::weak_ptr<connection> weak;
+    std::string from;
+  };
+
   model::annotated_mutex mutex_;
   std::condition_variable changed_;
-  std::map<connection*, std::weak_ptr<connection>> all_ ROWLOCK_GUARDED_BY(mutex_);
+  std::map<connection*, entry> all_ ROWLOCK_GUARDED_BY(mutex_);
+  std::map<std::string, std::size_t> by_client_ ROWLOCK_GUARDED_BY(mutex_);
 };
+
+// The address of the socket's client, as clients are told apart. Empty: the client has gone already.
+std::string client_of(const boost::asio::ip::tcp::socket& one);
 
 // What the connections of a server have in common. It outlives them.
 struct connection_context {
@@ -68,7 +79,8 @@ class connection : public reply_target, public std::enable_shared_from_this<conn
  public:
   using socket = boost::asio::ip::tcp::socket;
 
-  connection(socket client, connection_context& with);
+  // from: the client, see client_key().
+  connection(socket client, connection_context& with, std::string from);
   ~connection() override;
 
   void start();
@@ -106,6 +118,7 @@ class connection : public reply_target, public std::enable_shared_from_this<conn
 
   socket socket_;
   connection_context& with_;
+  const std::string from_;
   boost::asio::steady_timer timer_;
   unsigned timer_number_ = 0;
   boost::beast::flat_buffer buffer_;
@@ -116,6 +129,7 @@ class connection : public reply_target, public std::enable_shared_from_this<conn
   bool is_answered_ = false;              // all parts of the answer are in the outbox
   bool is_timed_out_ = false;
   bool is_draining_ = false;
+  bool is_streaming_ = false;  // a stream has begun and not ended
   bool is_chunked_ = false;
   bool is_head_ = false;  // of the present request: its answer has no body
   bool keeps_alive_ = false;

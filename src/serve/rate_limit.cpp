@@ -7,15 +7,11 @@
 
 namespace rowlock::serve {
 
-namespace {
-
-std::string key_of(const std::string& address) {
+std::string client_key(const std::string& address) {
   in6_addr six{};
   if (::inet_pton(AF_INET6, address.c_str(), &six) != 1) return address;
   return {reinterpret_cast<const char*>(six.s6_addr), 8};
 }
-
-}  // namespace
 
 // A bucket that is full again says nothing.
 void rate_limit::forget_idle_locked(clock::time_point now) {
@@ -27,7 +23,7 @@ bool rate_limit::is_exceeded(const std::string& address, clock::time_point now) 
   if (per_second_ <= 0) return false;
   const model::annotated_lock lock{mutex_};
   if (buckets_.size() >= most_) forget_idle_locked(now);
-  const auto [at, is_new] = buckets_.try_emplace(key_of(address), bucket{per_second_, now});
+  const auto [at, is_new] = buckets_.try_emplace(client_key(address), bucket{per_second_, now});
   auto& one = at->second;
   one.left =
       std::min(per_second_, one.left + per_second_ * std::chrono::duration<double>(now - one.at).count());

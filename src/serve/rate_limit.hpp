@@ -10,7 +10,10 @@
 
 namespace rowlock::serve {
 
-// A bucket of tokens for each client address; an IPv6 client has a whole /64. Any thread may call it.
+// What tells clients apart: the address, of IPv6 its first 64 bits, because a client may have all addresses of that network.
+std::string client_key(const std::string& address);
+
+// A bucket of tokens for each client (client_key). Any thread may call it.
 class rate_limit {
  public:
   using clock = std::chrono::steady_clock;

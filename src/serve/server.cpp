@@ -7,6 +7,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <exception>
 #include <memory>
 #include <utility>
@@ -25,6 +26,8 @@ using boost::system::error_code;
 constexpr int io_threads = 2;
 // Connections beyond the limit that may get an answer which says so; more are closed without one.
 constexpr std::size_t refused_at_once = 64;
+// So many connections one client may always have; of more than that, a quarter of all.
+constexpr std::size_t most_of_few = 64;
 
 // Each connection needs a descriptor, and the usual limit is 1024.
 void allow_many_descriptors() {
@@ -87,7 +90,11 @@ void server::accept() {
   acceptor_.async_accept(boost::asio::make_strand(loop_), [this](error_code failed, tcp::socket client) {
     if (!acceptor_.is_open()) return;
     if (!failed) {
-      serve(std::move(client));
+      try {
+        serve(std::move(client));
+      } catch (const std::exception&) {
+        // A lack of memory ends this connection, and the next one is accepted all the same.
+      }
       return accept();
     }
     // No descriptor is left, for example. To try again at once would use the processor for nothing.
@@ -101,13 +108,18 @@ void server::accept() {
 void server::serve(tcp::socket client) {
   error_code ignored;
   client.set_option(tcp::no_delay{true}, ignored);
+  const auto most = with_.limits.connections;
+  const auto most_of_one = std::min(most, std::max(most_of_few, most / 4));
   const auto open = with_.all.count();
-  if (open >= with_.limits.connections + refused_at_once) return;
-  const auto one = std::make_shared<connection>(std::move(client), with_);
-  if (open < with_.limits.connections) return one->start();
+  auto from = client_of(client);
+  const auto own = with_.all.count_from(from);
+  if (open >= most + refused_at_once || own >= most_of_one + refused_at_once) return;
+  const auto one = std::make_shared<connection>(std::move(client), with_, std::move(from));
+  if (open < most && own < most_of_one) return one->start();
   auto refused = error_response(
       429, "too_many_connections",
-      fmt::format("this server has {} connections already; try again later", with_.limits.connections));
+      fmt::format("{} {} connections already; try again later",
+                  open < most ? "your address has" : "this server has", open < most ? most_of_one : most));
   refused.headers["Retry-After"] = "1";
   one->refuse(std::move(refused));
 }

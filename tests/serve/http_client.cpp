@@ -93,7 +93,7 @@ std::string http_client::read_chunk() {
 
 http_answer http_client::read(bool has_body) {
   auto answer = read_head();
-  if (!has_body) return answer;
+  if (!has_body || answer.status == 304) return answer;
   if (answer.headers["transfer-encoding"] == "chunked") {
     for (auto part = read_chunk(); !part.empty(); part = read_chunk()) answer.body += part;
   } else {

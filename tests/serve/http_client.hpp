@@ -25,7 +25,7 @@ class http_client {
   void send(const std::string& text) const;
   // A GET request with the right Host header. headers: whole lines, each with its line end.
   void ask(const std::string& path, const std::string& headers = {}) const;
-  // The next answer. It has a Content-Length or is chunked. has_body: false after HEAD.
+  // The next answer. It has a Content-Length or is chunked, unless it is a 304. has_body: false after HEAD.
   http_answer read(bool has_body = true);
   // The status line and headers alone; the rest can be read with read_chunk().
   http_answer read_head();

@@ -10,6 +10,7 @@
 #include <nlohmann/json.hpp>
 
 #include <condition_variable>
+#include <deque>
 #include <future>
 #include <memory>
 #include <mutex>
@@ -154,6 +155,19 @@ TEST_F(server_test, limits_header_and_body) {
   EXPECT_TRUE(other.is_closed_by_server());
 }
 
+// Neither counts as a header or as a body.
+TEST_F(server_test, limits_the_extensions_of_a_chunk_and_the_lines_after_the_last_one) {
+  start();
+  for (const std::string begin : {"1;", "0\r\nX-Trailer: "}) {
+    http_client client{port()};
+    client.send("POST /echo HTTP/1.1\r\nHost: localhost\r\nTransfer-Encoding: chunked\r\n\r\n" + begin +
+                std::string(1 << 20, 'x'));
+    const auto refused = client.read();
+    EXPECT_EQ(refused.status, 431) << begin;
+    EXPECT_TRUE(client.is_closed_by_server());
+  }
+}
+
 TEST_F(server_test, refuses_what_is_no_http) {
   start();
   http_client client{port()};
@@ -176,6 +190,24 @@ TEST_F(server_test, limits_connections) {
   EXPECT_TRUE(second.is_closed_by_server());
   first.ask("/hello");
   EXPECT_EQ(first.read().status, 200);
+}
+
+TEST_F(server_test, leaves_connections_to_others_than_the_address_that_has_a_quarter_of_them) {
+  start({.connections = 280});
+  std::deque<http_client> open;
+  for (int i = 0; i < 70; ++i) {
+    open.emplace_back(port()).ask("/hello");
+    EXPECT_EQ(open.back().read().status, 200);
+  }
+  const auto refused = http_client{port()}.read();
+  EXPECT_EQ(refused.status, 429);
+  EXPECT_THAT(refused.body, HasSubstr("your address has 70 connections already"));
+  open.pop_front();
+  for (bool is_let_in = false; !is_let_in;) {
+    http_client next{port()};
+    next.ask("/hello");
+    is_let_in = next.read().status == 200;
+  }
 }
 
 TEST_F(server_test, ends_idle_connections_and_slow_requests) {
@@ -258,6 +290,18 @@ TEST_F(server_test, streams_parts_as_they_come) {
   EXPECT_EQ(client.read_chunk(), "");
   EXPECT_EQ(client.read().body, "hello");
   EXPECT_FALSE(events.write("more")) << "it has ended";
+}
+
+TEST_F(server_test, a_stream_that_was_asked_for_by_head_has_ended_when_it_begins) {
+  start();
+  http_client client{port()};
+  client.send("HEAD /later HTTP/1.1\r\nHost: localhost\r\n\r\n");
+  const auto events = kept(1).front();
+  events.begin({.type = "text/event-stream"});
+  EXPECT_EQ(client.read(false).status, 200);
+  events.write("nobody reads this");
+  client.ask("/hello");
+  EXPECT_EQ(client.read().body, "hello");
 }
 
 TEST_F(server_test, disconnects_a_reader_that_does_not_read) {
