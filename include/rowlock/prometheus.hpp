@@ -2,8 +2,12 @@
 // the headers of prometheus-cpp's core library (Debian: prometheus-cpp-dev); a program that includes it links that
 // library. rowlock itself does not.
 //
-//   auto seen = std::make_shared<rowlock::prometheus_statistics>(db, {{"pool", "billing"}});
+//   auto seen = std::make_shared<rowlock::prometheus_statistics>(
+//       db, std::map<std::string, std::string>{{"pool", "billing"}});
 //   exposer.RegisterCollectable(seen);
+//
+// The exposer (prometheus/exposer.h) is in prometheus-cpp's pull library, which such a program links, too. It does not
+// keep `seen` alive.
 //
 // The metrics are counters; docs/serve.md lists those of `rowlock serve`, which has these, too:
 //   rowlock_client_acquired_total       rowlock_client_lost_total           rowlock_client_reconnects_total

@@ -3,6 +3,7 @@
 #include "cli/signals.hpp"
 #include "cli/subcommands.hpp"
 #include "cli/text.hpp"
+#include "serve/limited_call.hpp"
 #include "serve/service.hpp"
 #include "serve/tokens.hpp"
 
@@ -44,6 +45,14 @@ struct serve_words {
 };
 
 // Throws error(invalid_argument).
+milliseconds at_least(const char* option, const std::string& text, milliseconds least) {
+  const auto value = parse_duration(option, text);
+  if (value >= least) return value;
+  throw error(errc::invalid_argument,
+              fmt::format("{} {} is too short; it is at least {}", option, text, format_duration(least)));
+}
+
+// The same, or never.
 milliseconds zero_or_at_least(const char* option, const std::string& text, milliseconds least) {
   const auto value = parse_duration(option, text);
   if (value.count() != 0 && value < least) {
@@ -73,10 +82,10 @@ serve::service_settings settings_of(const serve_words& words) {
   }
   result.access.requests_per_second = static_cast<double>(words.rate);
   result.limits.connections = static_cast<std::size_t>(words.connections);
-  result.limits.idle = std::max<milliseconds>(parse_duration("--idle", words.idle), 100ms);
+  result.limits.idle = at_least("--idle", words.idle, 100ms);
   result.drain = parse_duration("--drain", words.drain);
   result.upkeep.sweep_every = zero_or_at_least("--sweep-every", words.sweep_every, 100ms);
-  if (!words.gc_idle.empty()) result.upkeep.collect_idle = parse_duration("--gc-idle", words.gc_idle);
+  if (!words.gc_idle.empty()) result.upkeep.collect_idle = at_least("--gc-idle", words.gc_idle, 1ms);
   result.upkeep.election = words.election;
   result.metrics_every = zero_or_at_least("--metrics-every", words.metrics_every, 15s);
   result.metrics_names = words.metrics_names;
@@ -100,6 +109,19 @@ void check_url(const std::string& url, const options& settings) {
   }
 }
 
+int schema_version(const std::string& url, const options& settings) {
+  int version = 0;
+  for (const auto& one : migrator{url, settings}.status()) {
+    if (one.applied) version = std::max(version, one.version);
+  }
+  return version;
+}
+
+// "As long as a call may take" (options.hpp).
+milliseconds longest_call(const options& settings) {
+  return std::chrono::duration_cast<milliseconds>(settings.connect_timeout + 2 * settings.statement_timeout);
+}
+
 int run_service(const context& global, const serve_words& words) {
   const auto settings = settings_of(words);
   const auto how = options_for(global, settings);
@@ -109,15 +131,12 @@ int run_service(const context& global, const serve_words& words) {
   check_url(url, to_read);
   const serve::service_environment environment{
       .connect = [&] { return global.connect(how); },
-      .schema_version =
-          [&] {
-            int version = 0;
-            for (const auto& one : migrator{url, to_read}.status()) {
-              if (one.applied) version = std::max(version, one.version);
-            }
-            return version;
-          },
-      .diagnose = [&] { return diagnose(url, to_read); },
+      .schema_version = serve::limited_call<int>{"what its schema is",
+                                                 [url, to_read] { return schema_version(url, to_read); },
+                                                 longest_call(to_read)},
+      .diagnose =
+          serve::limited_call<std::vector<finding>>{
+              "the doctor", [url, to_read] { return diagnose(url, to_read); }, 6 * longest_call(to_read)},
       .wait_for_end =
           [&] {
             until_signal(signals, [](const std::stop_token& stop) {
@@ -149,9 +168,10 @@ void add_http_options(CLI::App& command, serve_words& words) {
                "How long open requests have to finish at the end (default 10s)")
       ->type_name("DURATION");
   add_nonempty(command, "--idle", words.idle,
-               "Close connections without a request after this time (default 30s)")
+               "Close connections without a whole request after this time, longer than 0 (default 30s)")
       ->type_name("DURATION");
-  add_nonempty(command, "--connections", words.connections, "At most this many connections (default 4096)")
+  add_nonempty(command, "--connections", words.connections,
+               "At most this many connections, a quarter of them from one address (default 4096)")
       ->type_name("N")
       ->check(is_positive());
   add_nonempty(command, "--rate", words.rate,
@@ -168,14 +188,16 @@ void add_serve(command_line& program) {
       "rowlock serve\n"
       "  rowlock serve --new-token prometheus read\n"
       "  rowlock serve --listen 0.0.0.0:8600 --tokens /etc/rowlock/tokens --host locks.example.com\n"
-      "SIGTERM ends it: it finishes open requests, and exits with 0. docs/serve.md describes it.");
+      "SIGTERM, SIGINT, SIGHUP, SIGQUIT, SIGUSR1 and SIGUSR2 end it: it finishes open requests, and\n"
+      "exits with 0. None makes it read a file again. docs/serve.md describes it.");
   auto words = std::make_shared<serve_words>();
   add_http_options(command, *words);
   add_nonempty(command, "--sweep-every", words->sweep_every,
                "Kill expired leases and free what they held this often (default 30s; 0: never)")
       ->type_name("DURATION");
   add_nonempty(command, "--gc-idle", words->gc_idle,
-               "Delete free locks that nobody has used for this time (default: never)")
+               "Every ten minutes, delete free locks that nobody has used for this time, and old lines of "
+               "histories; longer than 0 (default: off)")
       ->type_name("DURATION");
   add_nonempty(command, "--election", words->election,
                "The election that decides which of several processes sweeps (default rowlock/serve)")

@@ -88,6 +88,11 @@ json with_holders(const lock_info& lock, std::size_t most) {
   return shown;
 }
 
+// Whether the board has all that comes next after the name.
+bool has_after(const board_state& now, const std::string& after) {
+  return !now.is_cut || (!now.locks.empty() && after < now.locks.back().name);
+}
+
 json waiters_of(const std::vector<waiter_info>& all, std::size_t most) {
   auto shown = json::array();
   for (std::size_t i = 0; i < std::min(all.size(), most); ++i) shown.push_back(cli::to_json(all[i]));
@@ -144,7 +149,8 @@ std::string resize(const client& in, const request& from, const nlohmann::json& 
 
 }  // namespace
 
-dashboard::dashboard(const environment& in) : in_{in}, actions_{action_threads, waiting_actions} {}
+dashboard::dashboard(const environment& in)
+    : in_{in}, asking_{action_threads, waiting_actions}, actions_{action_threads, waiting_actions} {}
 
 void dashboard::add_routes(router& to) {
   for (const auto& file : embedded::dashboard_files()) {
@@ -158,9 +164,9 @@ void dashboard::add_routes(router& to) {
       return act(in, from, body);
     };
   };
-  add_action(to, "release-request", ask_for_release);
-  add_action(to, "force", body_alone(force));
-  add_action(to, "resize", body_alone(resize));
+  add_action(to, "release-request", asking_, ask_for_release);
+  add_action(to, "force", actions_, body_alone(force));
+  add_action(to, "resize", actions_, body_alone(resize));
 }
 
 void dashboard::add_readings(router& to) {
@@ -173,7 +179,7 @@ void dashboard::add_readings(router& to) {
         json_response(200, {{"name", from.caller.name}, {"roles", roles}, {"may_write", in_.may_write}}));
   });
   to.add("GET", "/api/events", role::read,
-         [this](const request&, const reply& answer) { board_.subscribe(answer); });
+         [this](const request& from, const reply& answer) { board_.subscribe(from, answer); });
   to.add("GET", "/api/locks", role::read,
          [this](const request& from, const reply& answer) { list(from, answer); });
   to.add("GET", "/api/graph", role::read, [this](const request&, const reply& answer) { graph(answer); });
@@ -195,13 +201,16 @@ void dashboard::add_readings(router& to) {
   });
 }
 
-void dashboard::add_action(router& to, const std::string& verb, action act) {
+void dashboard::add_action(router& to, const std::string& verb, workers& by, action act) {
   to.add(
       "POST", "/api/locks/{name}/" + verb, role::operate,
-      [this, verb, act = std::move(act)](const request& from, const reply& answer) {
+      [this, verb, &by, act = std::move(act)](const request& from, const reply& answer) {
         auto job = [this, verb, act, from, answer, body = body_of(from)] {
           std::string result;
           try {
+            if (answer.over().stop_requested()) {
+              throw error(errc::cancelled, "not done: the client had gone before it began");
+            }
             in_.db.call(verb.c_str(), [&](const client& in) { result = act(in, from, body, answer.over()); });
             answer.send(json_response(200, {{"result", result}}));
           } catch (const std::exception& problem) {
@@ -212,7 +221,7 @@ void dashboard::add_action(router& to, const std::string& verb, action act) {
               cli::printable(fmt::format("{}: {} of '{}', because {}: {}", from.caller.name, verb,
                                          from.words.at("name"), body["reason"].get<std::string>(), result)));
         };
-        if (actions_.post(std::move(job))) return;
+        if (by.post(std::move(job))) return;
         answer.send(error_response(503, "busy", "too many actions are under way; try again later"));
       });
 }
@@ -220,29 +229,33 @@ void dashboard::add_action(router& to, const std::string& verb, action act) {
 void dashboard::list(const request& from, const reply& to) {
   const auto after = parameter(from, "after", "");
   const auto limit = limit_of(from, most_rows);
-  board_.ask([this, after, limit, to](const board_state& now) {
-    if (now.problem) return to.send(error_response(*now.problem));
-    const auto shown = [](auto begin, auto end, std::size_t most, json more) {
-      auto locks = json::array();
-      for (; begin != end && locks.size() < most; ++begin) locks.push_back(with_holders(*begin, 3));
-      more["is_last"] = begin == end && locks.size() < most;
-      more["locks"] = std::move(locks);
-      return json_response(200, more);
-    };
-    const auto begin = std::ranges::upper_bound(now.locks, after, {}, &lock_info::name);
-    if (begin != now.locks.end() || !now.is_cut) {
-      return to.send(
-          shown(begin, now.locks.end(), limit, {{"version", now.version}, {"is_cut", now.is_cut}}));
-    }
+  board_.ask([this, after, limit, to](const lock_board::state& now) {
+    if (now->problem) return to.send(error_response(*now->problem));
+    // Large answers of what is kept need not be kept, too; what is read from the database is kept for a second.
     readings_.answer(
-        fmt::format("locks {} {}", limit, after), 1s,
-        [this, after, limit, shown] {
-          std::vector<lock_info> page;
-          in_.db.call("list", [&](const client& in) { page = admin{in}.list(after, limit); });
-          return shown(page.begin(), page.end(), limit, {{"version", 0}, {"is_cut", true}});
-        },
-        to);
+        fmt::format("locks {} {} {}", now->version, limit, after), has_after(*now, after) ? 0s : 1s,
+        [this, now, after, limit] { return page_of(*now, after, limit); }, to);
   });
+}
+
+// Names beyond those that are kept are read for this page.
+response dashboard::page_of(const board_state& now, const std::string& after, std::size_t limit) {
+  auto begin = std::ranges::upper_bound(now.locks, after, {}, &lock_info::name);
+  auto end = now.locks.end();
+  const bool is_kept = has_after(now, after);
+  std::vector<lock_info> read;
+  if (!is_kept) {
+    in_.db.call("list", [&](const client& in) { read = admin{in}.list(after, limit); });
+    begin = read.begin();
+    end = read.end();
+  }
+  auto locks = json::array();
+  for (; begin != end && locks.size() < limit; ++begin) locks.push_back(with_holders(*begin, 3));
+  const bool is_last = locks.size() < limit && !(is_kept && now.is_cut);
+  return json_response(200, {{"version", is_kept ? now.version : 0},
+                             {"is_cut", now.is_cut},
+                             {"is_last", is_last},
+                             {"locks", std::move(locks)}});
 }
 
 response dashboard::show(const std::string& name) {
@@ -281,25 +294,26 @@ response dashboard::health() {
 }
 
 void dashboard::graph(const reply& to) {
-  board_.ask([this, to](const board_state& now) {
-    if (now.problem) return to.send(error_response(*now.problem));
-    std::vector<lock_info> contended;
-    std::ranges::copy_if(now.locks, std::back_inserter(contended), [](auto& one) { return one.waiters > 0; });
-    const auto all = contended.size();
-    std::ranges::stable_sort(contended, std::ranges::greater{}, &lock_info::waiters);
-    if (all > most_contended) contended.resize(most_contended);
+  board_.ask([this, to](const lock_board::state& now) {
+    if (now->problem) return to.send(error_response(*now->problem));
     readings_.answer(
-        "graph", 1s,
-        [this, contended, left_out = all - contended.size()] { return graph_of(contended, left_out); }, to);
+        "graph", 1s, [this, now] { return graph_of(*now); }, to);
   });
 }
 
-response dashboard::graph_of(const std::vector<lock_info>& contended, std::size_t left_out) {
+response dashboard::graph_of(const board_state& now) {
+  std::vector<const lock_info*> contended;
+  for (const auto& one : now.locks) {
+    if (one.waiters > 0) contended.push_back(&one);
+  }
+  const auto all = contended.size();
+  std::ranges::stable_sort(contended, std::ranges::greater{}, &lock_info::waiters);
+  if (all > most_contended) contended.resize(most_contended);
   auto locks = json::array();
-  for (const auto& one : contended) {
+  for (const auto* one : contended) {
     std::vector<waiter_info> queue;
-    in_.db.call("queue", [&](const client& in) { queue = admin{in}.queue(one.name); });
-    auto shown = with_holders(one, most_drawn_waiters);
+    in_.db.call("queue", [&](const client& in) { queue = admin{in}.queue(one->name); });
+    auto shown = with_holders(*one, most_drawn_waiters);
     shown["queue"] = waiters_of(queue, most_drawn_waiters);
     locks.push_back(std::move(shown));
   }
@@ -313,7 +327,7 @@ response dashboard::graph_of(const std::vector<lock_info>& contended, std::size_
     }
     circles.push_back(std::move(members));
   }
-  return json_response(200, {{"locks", locks}, {"left_out", left_out}, {"cycles", circles}});
+  return json_response(200, {{"locks", locks}, {"left_out", all - contended.size()}, {"cycles", circles}});
 }
 
 }  // namespace rowlock::serve

@@ -43,19 +43,22 @@ class dashboard {
                                            const std::stop_token& stop)>;
 
   void add_readings(router& to);
-  void add_action(router& to, const std::string& verb, action act);
+  void add_action(router& to, const std::string& verb, workers& by, action act);
 
   void list(const request& from, const reply& to);
   void graph(const reply& to);
   response show(const std::string& name);
   response history(const std::string& name, std::size_t limit);
   response health();
-  response graph_of(const std::vector<lock_info>& contended, std::size_t left_out);
+  response page_of(const board_state& now, const std::string& after, std::size_t limit);
+  response graph_of(const board_state& now);
 
   const environment in_;
   shared_readings readings_{in_.pool};
   lock_board board_{in_.db, in_.pool};
-  workers actions_;  // a request for a release waits for the holders, so it would block others' readings
+  // A request for a release waits for the holders, so it would keep readings and other actions waiting.
+  workers asking_;
+  workers actions_;
 };
 
 }  // namespace rowlock::serve

@@ -26,6 +26,12 @@ outcome attempt(const std::function<client()>& connect) {
   }
 }
 
+// Such a failure says nothing of the database: the caller asked for what cannot be, or has gone.
+bool is_the_callers(const error& problem) {
+  return problem.kind() == errc::invalid_argument || problem.kind() == errc::mismatch ||
+         problem.kind() == errc::cancelled;
+}
+
 }  // namespace
 
 database::database(std::function<client()> connect, std::function<int()> schema_version,
@@ -40,7 +46,7 @@ void database::observe(const char* name, const Body& body) {
   try {
     body();
   } catch (const error& problem) {
-    observed_(name, clock::now() - began, &problem);
+    observed_(name, clock::now() - began, is_the_callers(problem) ? nullptr : &problem);
     throw;
   }
   observed_(name, clock::now() - began, nullptr);

@@ -14,7 +14,8 @@
 
 namespace rowlock::serve {
 
-// Called after each call, on its thread. failed: null if the call has succeeded.
+// Called after each call, on its thread. failed: null if the call has succeeded, or was one that cannot be made, such as
+// with an impossible name.
 using call_observer =
     std::function<void(const char* call, std::chrono::nanoseconds lasted, const error* failed)>;
 

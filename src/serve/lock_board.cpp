@@ -73,19 +73,21 @@ void lock_board::ask(use answer) {
       if (std::exchange(is_reading_, true)) return;
     }
   }
-  if (known) return answer(*known);
+  if (known) return answer(known);
   if (pool_.post([this] { read(); })) return;
   publish(
       {.problem = error(errc::unreachable, "too many requests wait for the database"), .next = least_pause});
 }
 
-void lock_board::subscribe(const reply& to) {
-  to.begin({.type = "text/event-stream"});
+void lock_board::subscribe(const request& from, const reply& to) {
+  // A proxy that keeps small answers until they are large would keep the events.
+  to.begin({.type = "text/event-stream", .headers = {{"X-Accel-Buffering", "no"}}});
+  if (from.method == "HEAD") return to.end();
   {
     const model::annotated_lock lock{stream_mutex_};
     subscribers_.push_back(std::make_unique<subscriber>(to));
   }
-  ask([to](const board_state& now) { (void)to.write(event_of(now)); });
+  ask([to](const state& now) { (void)to.write(event_of(*now)); });
 }
 
 // A state that is not read yet when the next one is due will be sent when it was read.
@@ -103,7 +105,7 @@ void lock_board::run(const std::stop_token& stop) {
       std::erase_if(subscribers_, [](const auto& one) { return one->to.over().stop_requested(); });
       is_idle = is_idle || subscribers_.empty();
     }
-    if (!is_idle && clock::now() >= due) ask([](const board_state&) {});
+    if (!is_idle && clock::now() >= due) ask([](const state&) {});
     pause_until(clock::now() + (is_idle ? 250ms : 100ms), stop);
   }
 }
@@ -151,7 +153,7 @@ void lock_board::publish(const board_state& found) {
     is_reading_ = false;
     answers = std::exchange(waiting_, {});
   }
-  for (const auto& one : answers) one(*now);
+  for (const auto& one : answers) one(now);
   const auto event = event_of(*now);
   const model::annotated_lock lock{stream_mutex_};
   for (const auto& one : subscribers_) (void)one->to.write(event);

@@ -29,7 +29,8 @@ struct board_state {
 // the same time, however many want them. Any thread may call it.
 class lock_board {
  public:
-  using use = std::function<void(const board_state&)>;
+  using state = std::shared_ptr<const board_state>;
+  using use = std::function<void(const state&)>;
 
   // Both must outlive the object.
   lock_board(database& db, workers& pool);
@@ -37,13 +38,12 @@ class lock_board {
   // Calls it with the latest state, at once or when that has been read. It must neither wait nor throw.
   void ask(use answer);
   // Begins a stream of server-sent events, one for each reading.
-  void subscribe(const reply& to);
+  void subscribe(const request& from, const reply& to);
   // Nothing is read after that. Requires: nobody calls ask().
   void stop();
 
  private:
   using clock = std::chrono::steady_clock;
-  using state = std::shared_ptr<const board_state>;
   // Ends the stream as soon as the server or its client wants to end.
   struct subscriber {
     explicit subscriber(const reply& one) : to{one}, ends{one.over(), [one] { one.end(); }} {}

@@ -32,14 +32,15 @@ bool lock_snapshot_reader::is_chosen(const std::string& name) const {
 void lock_snapshot_reader::add(lock_snapshot& to, const lock_info& lock, std::vector<queued>& queues) const {
   ++to.locks;
   if (lock.in_use > 0) ++to.held;
-  to.waiters += lock.waiters;
+  const auto waiters = lock.kind == lock_kind::election ? 0 : lock.waiters;
+  to.waiters += waiters;
   bool shown = is_chosen(lock.name);
   if (shown && to.chosen.size() == most_chosen) {
     ++to.chosen_cut;
     shown = false;
   }
-  if (shown) to.chosen.push_back({.name = lock.name, .in_use = lock.in_use, .waiters = lock.waiters});
-  if (lock.waiters > 0) queues.push_back({lock.name, shown});
+  if (shown) to.chosen.push_back({.name = lock.name, .in_use = lock.in_use, .waiters = waiters});
+  if (waiters > 0) queues.push_back({lock.name, shown});
 }
 
 lock_snapshot lock_snapshot_reader::read(database& db) {

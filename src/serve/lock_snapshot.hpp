@@ -24,7 +24,8 @@ struct lock_snapshot {
 
   std::int64_t locks = 0;
   std::int64_t held = 0;  // in use by somebody, maybe with an expired lease
-  std::int64_t waiters = 0;
+  std::int64_t waiters =
+      0;  // without candidates of elections, which stand by for as long as another one leads
   std::int64_t expired_leases = 0;  // of holders, and not killed yet
   std::chrono::milliseconds oldest_waiter{0};
   std::int64_t epoch = 0;

@@ -8,6 +8,7 @@
 #include <prometheus/metric_type.h>
 #include <prometheus/text_serializer.h>
 
+#include <algorithm>
 #include <exception>
 #include <sstream>
 #include <utility>
@@ -36,8 +37,12 @@ void add_value(prometheus::MetricFamily& family, const std::string& lock, double
 
 void add_locks(const lock_snapshot& seen, metric_families& to) {
   to.push_back(gauge("rowlock_locks", "Names that the database has", static_cast<double>(seen.locks)));
-  to.push_back(gauge("rowlock_locks_held", "Names that somebody holds", static_cast<double>(seen.held)));
-  to.push_back(gauge("rowlock_waiters", "Requests that wait for a lock", static_cast<double>(seen.waiters)));
+  to.push_back(
+      gauge("rowlock_locks_held",
+            "Names in use: held, held by the dead, at rest, and latches and barriers that have arrivals",
+            static_cast<double>(seen.held)));
+  to.push_back(gauge("rowlock_waiters", "Requests that wait for a lock, without candidates of elections",
+                     static_cast<double>(seen.waiters)));
   to.push_back(gauge("rowlock_oldest_waiter_seconds",
                      "For how long this process has seen the oldest waiter in its queue",
                      seconds{seen.oldest_waiter}.count()));
@@ -48,7 +53,8 @@ void add_locks(const lock_snapshot& seen, metric_families& to) {
   to.push_back(gauge("rowlock_schema_version_required", "The version of the schema that this process needs",
                      required_schema_version()));
   to.push_back(gauge("rowlock_serve_locks_cut",
-                     "1: there are more than 100000 names, and some are not counted", seen.is_cut ? 1 : 0));
+                     "1: there are 100000 names or more, and those beyond are not counted",
+                     seen.is_cut ? 1 : 0));
   to.push_back(gauge("rowlock_serve_names_cut",
                      "Names that match --metrics-names and have no metrics, because there are too many",
                      static_cast<double>(seen.chosen_cut)));
@@ -140,20 +146,24 @@ void lock_metrics::run(const std::stop_token& stop) {
       is_up_ = found.has_value();
       if (found) {
         latest_ = std::move(found);
-        read_at_ = began;
+        read_at_ = clock::now();
+        valid_for_ = 3 * std::max<clock::duration>(every_, 2 * (read_at_ - began));
       }
     }
-    pause_until(began + every_, stop);
+    // A database that is slow is not read without a pause.
+    const auto now = clock::now();
+    pause_until(std::max(began + every_, now + (now - began)), stop);
   }
 }
 
 metric_families lock_metrics::families() const {
   const model::annotated_lock lock{mutex_};
   const auto age = clock::now() - read_at_;
-  const bool is_fresh = latest_ && age < 3 * every_;
+  const bool is_fresh = latest_ && age < valid_for_;
   metric_families all;
-  all.push_back(
-      gauge("rowlock_up", "1: the latest reading of the database has succeeded", is_up_ && is_fresh ? 1 : 0));
+  all.push_back(gauge("rowlock_up",
+                      "1: the latest reading has succeeded. 0: it has failed, or none has ended yet",
+                      is_up_ && is_fresh ? 1 : 0));
   if (!is_fresh) return all;
   all.push_back(gauge("rowlock_serve_snapshot_age_seconds", "How old the figures about locks are",
                       seconds{age}.count()));

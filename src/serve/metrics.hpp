@@ -67,6 +67,7 @@ class lock_metrics {
   mutable model::annotated_mutex mutex_;
   std::optional<lock_snapshot> latest_ ROWLOCK_GUARDED_BY(mutex_);
   clock::time_point read_at_ ROWLOCK_GUARDED_BY(mutex_);
+  clock::duration valid_for_ ROWLOCK_GUARDED_BY(mutex_){};
   bool is_up_ ROWLOCK_GUARDED_BY(mutex_) = false;
   std::jthread thread_;  // the last member, because the thread uses the others
 };

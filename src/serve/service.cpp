@@ -67,6 +67,10 @@ class service {
     with_.answered = [this](unsigned status) { metrics_.count_response(status); };
   }
 
+  ~service() { end(); }
+  service(const service&) = delete;
+  service& operator=(const service&) = delete;
+
   void run() {
     http_.start();
     environment_.note(fmt::format("listening on http://{}", http_.address().text()));
@@ -78,15 +82,19 @@ class service {
       environment_.note(
           fmt::format("{} connections are closed before their requests were answered", with_.all.count()));
     }
-    // Handlers and jobs have replies, which must be gone before the server.
-    http_.stop();
-    if (dashboard_) dashboard_->stop();
-    db_.close();
-    pool_.reset();
-    dashboard_.reset();
+    end();
   }
 
  private:
+  // Handlers and jobs have replies, which must be gone before the server.
+  void end() {
+    http_.stop();
+    if (dashboard_) dashboard_->stop();
+    db_.close();
+    readiness_pool_.reset();
+    pool_.reset();
+    dashboard_.reset();
+  }
   void add_routes() {
     router_.add("GET", "/healthz", {}, [](const request&, const reply& to) {
       to.send(json_response(200, {{"alive", true}}));
@@ -107,7 +115,8 @@ class service {
       const auto value = [](const auto& number) { return static_cast<double>(number.load()); };
       return metric_families{
           gauge("rowlock_serve_connections", "HTTP connections", static_cast<double>(with_.all.count())),
-          gauge("rowlock_serve_leads", "1: this process sweeps for all", value(done.leads)),
+          gauge("rowlock_serve_leads", "1: this process holds the election and does what is switched on",
+                value(done.leads)),
           counter("rowlock_serve_sweeps_total", "Sweeps that succeeded", value(done.sweeps)),
           counter("rowlock_serve_swept_leases_total", "Expired leases that were killed", value(done.leases)),
           counter("rowlock_serve_swept_locks_total", "Locks that were cleaned", value(done.locks)),
@@ -125,7 +134,9 @@ class service {
   metrics metrics_;
   database db_;
   std::unique_ptr<workers> pool_ = std::make_unique<workers>(worker_threads, waiting_jobs);
-  readiness readiness_{db_, *pool_};
+  // Whether the database can be used does not depend on how many other readings wait.
+  std::unique_ptr<workers> readiness_pool_ = std::make_unique<workers>(1, 1);
+  readiness readiness_{db_, *readiness_pool_};
   router router_;
   dispatcher dispatcher_;
   connection_context with_;

@@ -50,6 +50,7 @@ void shared_readings::publish(const std::string& key, const response& found, clo
   one.valid_until = valid_until;
   one.is_reading = false;
   for (const auto& to : std::exchange(one.waiting, {})) to.send(found);
+  if (valid_until <= clock::now()) entries_.erase(key);
 }
 
 void shared_readings::forget_old_locked(clock::time_point now) {

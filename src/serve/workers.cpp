@@ -5,10 +5,19 @@
 namespace rowlock::serve {
 
 workers::workers(std::size_t threads, std::size_t most_waiting) : most_waiting_{most_waiting} {
-  for (std::size_t i = 0; i < threads; ++i) threads_.emplace_back([this] { run(); });
+  try {
+    for (std::size_t i = 0; i < threads; ++i) threads_.emplace_back([this] { run(); });
+  } catch (...) {
+    end();
+    throw;
+  }
 }
 
 workers::~workers() {
+  end();
+}
+
+void workers::end() {
   {
     const model::annotated_lock lock{mutex_};
     is_over_ = true;

@@ -25,6 +25,7 @@ class workers {
 
  private:
   void run();
+  void end();
 
   const std::size_t most_waiting_;
   model::annotated_mutex mutex_;

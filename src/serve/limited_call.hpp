@@ -1,0 +1,77 @@
+// A call that the database may never answer.
+#pragma once
+
+#include "model/annotated_mutex.hpp"
+
+#include <rowlock/error.hpp>
+
+#include <fmt/format.h>
+
+#include <chrono>
+#include <exception>
+#include <functional>
+#include <future>
+#include <memory>
+#include <string>
+#include <thread>
+#include <utility>
+
+namespace rowlock::serve {
+
+// For a call whose connection has no time limit, such as a migrator's: whoever makes the call waits for so long and no
+// longer. The call itself goes on, in a thread of its own that nobody joins, so it must own what it uses. Until it has
+// ended no other one begins: whoever calls meanwhile waits for the same result. Copies are the same call. Any thread may
+// call it.
+template <class Result>
+class limited_call {
+ public:
+  // what: names the call in the error.
+  limited_call(std::string what, std::function<Result()> call, std::chrono::milliseconds limit)
+      : what_{std::move(what)}, call_{std::move(call)}, limit_{limit} {}
+
+  // Returns or throws what the call does; error(unreachable) if it has not ended within the limit.
+  Result operator()() const {
+    const auto found = under_way();
+    if (found.wait_for(limit_) == std::future_status::ready) return found.get();
+    throw error(errc::unreachable,
+                fmt::format("the database has not answered {} within {} ms", what_, limit_.count()));
+  }
+
+ private:
+  struct state {
+    model::annotated_mutex mutex;
+    std::shared_future<Result> latest ROWLOCK_GUARDED_BY(mutex);
+    bool is_under_way ROWLOCK_GUARDED_BY(mutex) = false;
+
+    void end() {
+      const model::annotated_lock lock{mutex};
+      is_under_way = false;
+    }
+  };
+
+  std::shared_future<Result> under_way() const {
+    const model::annotated_lock lock{state_->mutex};
+    if (state_->is_under_way) return state_->latest;
+    std::promise<Result> answer;
+    state_->latest = answer.get_future().share();
+    std::thread{[call = call_, to = state_, answer = std::move(answer)]() mutable {
+      try {
+        auto result = call();
+        to->end();
+        answer.set_value(std::move(result));
+      } catch (...) {
+        to->end();
+        answer.set_exception(std::current_exception());
+      }
+    }}.detach();
+    state_->is_under_way = true;
+    return state_->latest;
+  }
+
+  std::string what_;
+  std::function<Result()> call_;
+  std::chrono::milliseconds limit_;
+  std::shared_ptr<state> state_ = std::make_shared<state>();
+};
+
+}  // namespace rowlock::serve
