@@ -168,7 +168,7 @@ void add_http_options(CLI::App& command, serve_words& words) {
                "How long open requests have to finish at the end (default 10s)")
       ->type_name("DURATION");
   add_nonempty(command, "--idle", words.idle,
-               "Close connections without a whole request after this time, longer than 0 (default 30s)")
+               "Close connections without a whole request after this time, at least 100ms (default 30s)")
       ->type_name("DURATION");
   add_nonempty(command, "--connections", words.connections,
                "At most this many connections, a quarter of them from one address (default 4096)")
