@@ -7,6 +7,7 @@
 
 #include <gtest/gtest.h>
 
+#include <memory>
 #include <stop_token>
 #include <thread>
 
@@ -30,12 +31,14 @@ TEST(lock_snapshot, counts_who_waits_for_a_lock_and_no_candidate_that_stands_by)
   };
   const auto stands_by = stops([&](const auto& how) { (void)election{other, "office"}.campaign(how); });
   const auto waits = stops([&](const auto& how) { (void)mutex{other, "job"}.acquire(how); });
+  // Also if a reading fails: both calls would wait for ever.
+  const std::unique_ptr<std::stop_source, void (*)(std::stop_source*)> at_end{
+      &over, [](std::stop_source* waits_of) { waits_of->request_stop(); }};
   while (admin{db}.queue("office").empty() || admin{db}.queue("job").empty()) std::this_thread::yield();
 
   serve::database seen{[&] { return db; }, [] { return 1; },
                        [](const char*, std::chrono::nanoseconds, const error*) {}};
   const auto found = serve::lock_snapshot_reader{{"*"}}.read(seen);
-  over.request_stop();
   EXPECT_EQ(found.locks, 2);
   EXPECT_EQ(found.waiters, 1);
   ASSERT_EQ(found.chosen.size(), 2U);
