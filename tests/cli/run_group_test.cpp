@@ -18,20 +18,27 @@ using testing::Not;
 
 class run_group_test : public cli_test {
  protected:
-  // Starts a command of two processes that both stay, and reads their pids into pids_.
+  // Starts a command that starts a second process. Both stay. They tell their pids in any order.
   std::unique_ptr<command_process> start_pair(const std::string& first_does, const words& options = {}) {
     words arguments{"run", "job"};
     arguments.insert(arguments.end(), options.begin(), options.end());
     arguments.insert(arguments.end(), {"--", "sh", "-c",
-                                       "sh -c 'trap \"\" TERM; echo $$; while :; do sleep 0.01; done' & " +
-                                           first_does + "; echo $$; while :; do sleep 0.01; done"});
+                                       "sh -c 'trap \"\" TERM; echo second $$; while :; do sleep 0.01; done' & " +
+                                           first_does + "; echo command $$; while :; do sleep 0.01; done"});
     auto process = start(arguments);
-    for (auto& pid : pids_) pid = std::stoi(process->read_line());
+    for (int i = 0; i < 2; ++i) {
+      std::istringstream line{process->read_line()};
+      std::string which;
+      line >> which;
+      line >> (which == "command" ? command_ : second_);
+    }
     return process;
   }
-  bool any_runs() const { return runs(pids_[0]) || runs(pids_[1]); }
+  bool both_run() const { return runs(command_) && runs(second_); }
+  bool any_runs() const { return runs(command_) || runs(second_); }
 
-  pid_t pids_[2] = {0, 0};
+  pid_t command_ = 0;
+  pid_t second_ = 0;
 };
 
 TEST_P(run_group_test, is_killed_when_the_hold_is_lost) {
@@ -80,7 +87,7 @@ TEST_P(run_group_test, is_killed_with_everything_that_is_named_rowlock) {
   std::vector<pid_t> selected{process->pid()};
   std::ifstream children{"/proc/" + std::to_string(process->pid()) + "/task/" +
                          std::to_string(process->pid()) + "/children"};
-  guard_of(process->pid(), pids_[1]);
+  guard_of(process->pid(), command_);
   std::size_t count = 0;
   for (pid_t each = 0; children >> each; ++count) {
     if (is_selected(each)) selected.push_back(each);
@@ -94,10 +101,10 @@ TEST_P(run_group_test, is_killed_with_everything_that_is_named_rowlock) {
 
 TEST_P(run_group_test, is_killed_with_rowlock_although_the_guard_was_killed_before) {
   auto process = start_pair(":");
-  const auto first = guard_of(process->pid(), pids_[1]);
+  const auto first = guard_of(process->pid(), command_);
   EXPECT_EQ(kill(first, SIGKILL), 0);
-  eventually("there is another guard", [&] { return guard_of(process->pid(), pids_[1]) != first; });
-  EXPECT_TRUE(runs(pids_[0]) && runs(pids_[1]));
+  eventually("there is another guard", [&] { return guard_of(process->pid(), command_) != first; });
+  EXPECT_TRUE(both_run());
   process->send(SIGKILL);
   eventually("both are gone", [&] { return !any_runs(); });
   EXPECT_EQ(process->wait().exit_code, 128 + SIGKILL);
