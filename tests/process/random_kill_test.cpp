@@ -18,13 +18,12 @@ TEST_P(random_kill_test, leaves_the_counter_exact_and_no_name_locked) {
   book().create(names);
   crew all{mortal(), load, 4};
   const auto end = std::chrono::steady_clock::now() + length;
-  int kills = 0;
-  for (; std::chrono::steady_clock::now() < end; ++kills) {
+  // A slow machine may need longer for the fewest kills that say something.
+  for (int kills = 0; kills <= 10 || std::chrono::steady_clock::now() < end; ++kills) {
     until_some_moment(300ms);
     all.kill_one(random());
   }
   EXPECT_EQ(all.halt().at("unaware"), 0);
-  EXPECT_GT(kills, 10);
   auto survivor = start();
   const auto limit = std::chrono::steady_clock::now() + mortal().ttl + slack;
   for (const auto& name : names) {
