@@ -1,6 +1,6 @@
 // Locks that change often while a transaction with an old snapshot is open: the database must keep every old version of
 // their rows for it.
-#include "bench/call_rates.hpp"
+#include "bench/contest.hpp"
 #include "bench/floor.hpp"
 #include "bench/measure.hpp"
 #include "bench/own_locks.hpp"
@@ -26,18 +26,9 @@ std::vector<result> churn(const plan& plan) {
         with.measure(threads, slice, [&](int thread) { kept.pair(thread); });
       },
       [&] { without.measure(threads, slice, [&](int thread) { removed.pair(thread); }); });
-  result one;
-  one.scenario = "churn";
-  one.threads = threads;
-  one.unit = "pairs/s";
-  one.rowlock = with.per_second();
-  one.floor = without.per_second();
-  one.durability = database->durability();
+  auto one = compared(plan, "churn", threads, *database, with, without);
   one.details["floor_is"] = "the same without the snapshot";
-  with.describe(one.details);
-  without.describe(one.details, "floor_");
   one.details["seconds"] = std::chrono::duration<double>(slice).count();
-  one.details["rounds"] = plan.rounds;
   return {one};
 }
 

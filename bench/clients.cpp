@@ -1,5 +1,5 @@
 // Many clients acquire permits of one name, of which there are enough for all: what rivals for one row cost each other.
-#include "bench/call_rates.hpp"
+#include "bench/contest.hpp"
 #include "bench/hot_row.hpp"
 #include "bench/measure.hpp"
 
@@ -63,19 +63,10 @@ std::vector<result> clients(const plan& plan) {
     hot_row row{*database, size};
     in_turn(
         plan.rounds, [&] { permits.measure(slice); }, [&] { row.measure(slice); });
-    result one;
-    one.scenario = "clients";
-    one.threads = size;
-    one.unit = "pairs/s";
-    one.rowlock = permits.rates().per_second();
-    one.floor = row.rates().per_second();
-    one.durability = database->durability();
-    permits.rates().describe(one.details);
-    row.rates().describe(one.details, "floor_");
+    auto one = compared(plan, "clients", size, *database, permits.rates(), row.rates());
     one.details["of_the_fewest_clients"] =
         results.empty() ? 1.0 : one.rowlock / std::max(results.front().rowlock, 1e-9);
     one.details["pending_releases"] = permits.pending();
-    one.details["rounds"] = plan.rounds;
     results.push_back(std::move(one));
   }
   return results;

@@ -69,17 +69,8 @@ std::vector<result> compete(const plan& plan, floor_database& database, const co
   in_turn(plan.rounds, measure_rowlock, [&] { floor.measure(slice); });
   std::vector<result> results;
   for (std::size_t i = 0; i < own.size(); ++i) {
-    result one;
-    one.scenario = sides.scenario;
-    one.threads = sides.threads[i];
-    one.unit = "pairs/s";
-    one.rowlock = own[i].per_second();
-    one.floor = floor.best().per_second();
-    one.durability = database.durability();
+    auto one = compared(plan, sides.scenario, sides.threads[i], database, own[i], floor.best());
     one.details["floor_by_connections"] = floor.by_connections();
-    own[i].describe(one.details);
-    floor.best().describe(one.details, "floor_");
-    one.details["rounds"] = plan.rounds;
     results.push_back(std::move(one));
   }
   return results;

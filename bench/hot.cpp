@@ -1,5 +1,6 @@
 // One name that many want at once: threads of one process, and as many in several processes.
 #include "bench/call_rates.hpp"
+#include "bench/contest.hpp"
 #include "bench/hot_row.hpp"
 #include "bench/measure.hpp"
 #include "bench/worker_group.hpp"
@@ -118,14 +119,7 @@ result in_one_process(const plan& plan, int threads, std::chrono::milliseconds s
   in_turn(
       plan.rounds, [&] { own.measure(threads, slice, [&](int) { hot_pair(hot); }); },
       [&] { row.measure(slice); });
-  result one;
-  one.unit = "pairs/s";
-  one.rowlock = own.per_second();
-  one.floor = row.rates().per_second();
-  one.durability = database->durability();
-  own.describe(one.details);
-  row.rates().describe(one.details, "floor_");
-  return one;
+  return compared(plan, "hot", threads, *database, own, row.rates());
 }
 
 }  // namespace

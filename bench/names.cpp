@@ -1,5 +1,6 @@
 // Many names that are each used rarely: what the size of the table costs.
 #include "bench/call_rates.hpp"
+#include "bench/contest.hpp"
 #include "bench/measure.hpp"
 #include "bench/own_tables.hpp"
 #include "bench/stored_names.hpp"
@@ -55,17 +56,8 @@ std::vector<result> names(const plan& plan) {
   random_pairs few{small, few_names};
   in_turn(
       plan.rounds, [&] { many.measure(slice); }, [&] { few.measure(slice); });
-  result one;
-  one.scenario = "names";
-  one.threads = many_names;
-  one.unit = "pairs/s";
-  one.rowlock = many.rates().per_second();
-  one.floor = few.rates().per_second();
-  one.durability = large.floor().durability();
+  auto one = compared(plan, "names", many_names, large.floor(), many.rates(), few.rates());
   one.details["floor_is"] = "the same with a thousand names";
-  many.rates().describe(one.details);
-  few.rates().describe(one.details, "floor_");
-  one.details["rounds"] = plan.rounds;
   return {one};
 }
 

@@ -97,17 +97,8 @@ std::vector<result> permits(const plan& plan) {
       plan.rounds,
       [&] { with.measure(rivals, slice, [&](int) { require_released(full.acquire().release()); }); },
       [&] { without.measure(rivals, slice, [&](int) { require_released(empty.acquire().release()); }); });
-  result one;
-  one.scenario = "permits";
-  one.threads = beside;
-  one.unit = "pairs/s";
-  one.rowlock = with.per_second();
-  one.floor = without.per_second();
-  one.durability = database->durability();
-  with.describe(one.details);
-  without.describe(one.details, "floor_");
+  auto one = compared(plan, "permits", beside, *database, with, without);
   one.details["free"] = plan.capacity;
-  one.details["rounds"] = plan.rounds;
   return {one};
 }
 
@@ -150,17 +141,7 @@ std::vector<result> unfair(const plan& plan) {
   rivalry with{*database, clients, "bench/fair", true};
   in_turn(
       plan.rounds, [&] { without.measure(threads, slice); }, [&] { with.measure(threads, slice); });
-  result one;
-  one.scenario = "unfair";
-  one.threads = threads;
-  one.unit = "pairs/s";
-  one.rowlock = without.rates().per_second();
-  one.floor = with.rates().per_second();
-  one.durability = database->durability();
-  without.rates().describe(one.details);
-  with.rates().describe(one.details, "floor_");
-  one.details["rounds"] = plan.rounds;
-  return {one};
+  return {compared(plan, "unfair", threads, *database, without.rates(), with.rates())};
 }
 
 }  // namespace rowlock::bench

@@ -1,4 +1,5 @@
 #include "bench/call_rates.hpp"
+#include "bench/contest.hpp"
 #include "bench/floor.hpp"
 #include "bench/measure.hpp"
 #include "bench/own_tables.hpp"
@@ -96,18 +97,10 @@ std::vector<result> quorum(const plan& plan) {
         measure_floor(plain, 2);
         measure_floor(with_token, 3);
       });
-  result one;
-  one.scenario = "quorum";
-  one.unit = "pairs/s";
-  one.rowlock = own.per_second();
-  one.floor = plain.per_second();
-  one.durability = database.durability();
+  auto one = compared(plan, "quorum", 1, database, own, plain);
   one.details["members"] = member_count;
-  // If there are more than two statements for each member, the tokens differed, and a round was needed to raise them.
-  own.describe(one.details);
-  plain.describe(one.details, "floor_");
+  // If there were more than two statements for each member, the tokens differed, and a round was needed to raise them.
   one.details["floor_with_a_round_for_the_token"] = with_token.per_second();
-  one.details["rounds"] = plan.rounds;
   return {one};
 }
 

@@ -7,6 +7,8 @@ const std::vector<scenario>& scenarios() {
       {"uncontended", "acquire and release by one thread", "two durable updates of a row", uncontended},
       {"parallel", "many threads of one process, each with a name of its own",
        "the same at the best of 4, 16 and 64 connections", parallel},
+      {"later", "64 threads of one process, each with a name of its own, that do not wait for their releases",
+       "the same with threads that wait", later},
       {"tasks", "1,000 and 10,000 coroutines of one process, each with a name of its own",
        "two durable updates of a row at the best of 4, 16 and 64 connections", tasks},
       {"hot", "16 threads of one process, and 4 processes with 4 threads each, with one mutex",

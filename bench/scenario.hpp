@@ -40,6 +40,8 @@ std::vector<result> uncontended(const plan& plan);
 // As `uncontended`, by many threads of one process, each with a name of its own, against the best of 4, 16 and 64
 // connections.
 std::vector<result> parallel(const plan& plan);
+// As `parallel`, by 64 threads that do not wait for their releases (release_async); against the same with release().
+std::vector<result> later(const plan& plan);
 // As `parallel`, by 1,000 and 10,000 coroutines instead of threads.
 std::vector<result> tasks(const plan& plan);
 // Pairs of acquire and release of one mutex by 16 threads of one process, and by 4 processes with 4 threads each; against

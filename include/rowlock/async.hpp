@@ -142,8 +142,13 @@ ROWLOCK_EXPORT awaited_wait wait_on(executor where, const latch& on, time_limit 
 
 // ---- release
 
-// Begins to release the hold, as hold::release(), and returns at once; the hold is over. But if the hold is the last
-// handle of its client, the call closes the client, and waits as client::close() does. Throws error(forked).
+// Begins to release the hold, as hold::release(), and returns at once; the hold is over. A program that makes many short
+// holds goes on one round trip earlier, and its releases share statements. For others the lock becomes free when the
+// statement has been executed, which client::close() waits for. This client sends later requests for the lock after the
+// release, so they do not find the hold in their way, unless the release is late because of a failure or because
+// somebody else has the lock's row locked. Calls for several locks, such as acquire_all(), may be sent before it. If the
+// hold is the last handle of its client, the call closes the client, and waits as client::close() does. Throws
+// error(forked).
 ROWLOCK_EXPORT void release_async(hold held);
 
 // As above, and the executor calls done once, with what hold::release() would have returned. The result is `unknown` if

@@ -125,6 +125,12 @@ TEST_P(bench_test, names_are_in_tables_that_are_gone_afterwards) {
   EXPECT_EQ(tables(), before);
 }
 
+TEST_P(bench_test, threads_that_do_not_wait_for_their_releases_are_compared_with_those_that_do) {
+  auto results = bench("later", {"--threads", "4", "--rounds", "1"});
+  ASSERT_EQ(results.size(), 1u);
+  expect_measured(results[0], "later", 4);
+}
+
 TEST_P(bench_test, churn_is_compared_with_the_same_without_a_snapshot) {
   // A slow server creates the names for longer than the shortest run lasts.
   auto results = bench("churn", {"--threads", "4", "--rounds", "1"}, "1");
@@ -243,8 +249,8 @@ TEST_P(bench_test, help_says_of_each_scenario_what_its_floor_is) {
                                        " ");  // lines are wrapped
   EXPECT_THAT(help, testing::HasSubstr("readers: 1 and 16 threads"));
   for (const char* scenario :
-       {"uncontended", "parallel", "tasks", "hot", "names", "churn", "readers", "semaphore", "unfair", "all",
-        "quorum", "handover", "handover-local", "waiters", "held", "reconcile", "lost"}) {
+       {"uncontended", "parallel", "later", "tasks", "hot", "names", "churn", "readers", "semaphore",
+        "unfair", "all", "quorum", "handover", "handover-local", "waiters", "held", "reconcile", "lost"}) {
     EXPECT_THAT(help, testing::ContainsRegex(std::string{" "} + scenario + ": [^:]+ Floor: [^:]+"));
   }
 }

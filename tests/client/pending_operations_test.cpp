@@ -40,6 +40,13 @@ release_ptr frees(const std::string& name) {
   return made;
 }
 
+// The same, and its caller goes on without waiting for it.
+release_ptr goes_first(const std::string& name) {
+  auto made = frees(name);
+  made->goes_first = true;
+  return made;
+}
+
 release_ptr withdraws(const std::string& name, model::lock_kind kind = model::lock_kind::mutex) {
   auto made = std::make_shared<release_operation>();
   made->name = name;
@@ -85,6 +92,46 @@ TEST_F(pending_operations_test, a_release_and_an_acquire_of_a_name_are_not_in_on
   pending.take_acquires(formed);
   EXPECT_THAT(formed.releases, SizeIs(1));
   EXPECT_THAT(formed.acquires, IsEmpty());
+}
+
+TEST_F(pending_operations_test, an_acquire_waits_until_a_release_that_goes_first_has_been_sent) {
+  const auto earlier = asks("a");
+  const auto later = asks("a");
+  const auto other = asks("b");
+  pending.add(earlier);
+  pending.add(goes_first("a"));
+  pending.add(later);
+  pending.add(other);
+  const auto beside = acquires();
+  EXPECT_THAT(beside.acquires, ElementsAre(other));
+  pending.begin();
+  auto sent = releases();
+  pending.begin();
+  EXPECT_THAT(acquires().acquires, IsEmpty()) << "the release is under way";
+  pending.put_back(sent);
+  pending.finish(sent);
+  EXPECT_THAT(acquires().acquires, IsEmpty()) << "the release waits again";
+  sent = releases();
+  pending.begin();
+  pending.add(goes_first("a"));
+  pending.finish(sent);
+  EXPECT_THAT(acquires().acquires, IsEmpty()) << "there is another one";
+  sent = releases();
+  pending.begin();
+  pending.finish(sent);
+  const auto first = acquires();
+  EXPECT_THAT(first.acquires, ElementsAre(earlier));
+  pending.begin();
+  pending.finish(first);
+  EXPECT_THAT(acquires().acquires, ElementsAre(later));
+}
+
+TEST_F(pending_operations_test, an_acquire_passes_a_release_that_goes_first_while_that_is_delayed) {
+  pending.delay(goes_first("a"), start + 1s);
+  const auto taken = asks("a");
+  pending.add(taken);
+  EXPECT_FALSE(pending.is_released_first("a"));
+  EXPECT_THAT(acquires().acquires, ElementsAre(taken)) << "the release may be delayed for long";
 }
 
 TEST_F(pending_operations_test, sharers_of_a_name_join_up_to_64_and_only_in_order) {

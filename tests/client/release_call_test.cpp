@@ -47,6 +47,31 @@ TEST_P(release_call_test, without_a_function_nobody_waits_or_hears) {
   release_async({});
 }
 
+// Without this order the acquire, which its caller's thread sends, would nearly always be the first of the two.
+TEST_P(release_call_test, is_sent_before_the_next_request_for_the_lock) {
+  mutex lock{db, "a"};
+  for (int i = 0; i < 20; ++i) {
+    hold held = lock.try_acquire();
+    ASSERT_TRUE(held) << i;
+    release_async(std::move(held));
+  }
+  shared_mutex both{db, "b"};
+  for (int i = 0; i < 20; ++i) {
+    hold reads = both.try_acquire_shared();
+    ASSERT_TRUE(reads) << i;
+    release(std::move(reads));
+    hold writes = both.try_acquire();
+    ASSERT_TRUE(writes) << i;
+    release_async(std::move(writes));
+  }
+  counting_semaphore permits{db, "c", 3};
+  for (int i = 0; i < 20; ++i) {
+    hold some = permits.try_acquire(2);
+    ASSERT_TRUE(some) << i;
+    release_async(std::move(some));
+  }
+}
+
 TEST_P(release_call_test, says_what_had_become_of_the_hold) {
   hold lost = mutex(db, "a").acquire();
   ASSERT_TRUE(admin(other).release("a"));

@@ -86,6 +86,18 @@ TEST_F(submission_queue_test, while_a_worker_has_a_name_no_other_gets_it) {
   EXPECT_THAT(next().acquires, ElementsAre(second));
 }
 
+TEST_F(submission_queue_test, sends_no_acquire_alone_while_a_release_that_goes_first_waits) {
+  auto release = leaves("a");
+  release->goes_first = true;
+  queue.submit(release);
+  EXPECT_TRUE(queue.alone(asks("a", model::lock_kind::mutex)).empty());
+  EXPECT_FALSE(queue.alone(asks("b", model::lock_kind::mutex)).empty());
+  const auto sent = queue.take(worker_role::releases);
+  EXPECT_THAT(sent.releases, testing::SizeIs(1));
+  queue.finish(sent);
+  EXPECT_FALSE(queue.alone(asks("a", model::lock_kind::mutex)).empty());
+}
+
 // The client has two workers of a kind, as with five connections. The name that the one could not take becomes free
 // before the other has completed its batch.
 TEST_F(submission_queue_test, a_second_worker_gets_what_becomes_free_while_the_first_is_busy) {

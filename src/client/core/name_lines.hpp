@@ -47,7 +47,7 @@ class name_lines {
     set_turn(&here);
   }
 
-  // Call them when a batch has reserved the name, or has freed it again.
+  // Call them when the name is reserved, perhaps once more, and when it is free again.
   void reserve(const std::string& name) {
     if (const auto found = lines_.find(name); found != lines_.end()) reserve(&*found);
   }
@@ -66,7 +66,9 @@ class name_lines {
     const auto found = lines_.find(name);
     return found == lines_.end() ? nullptr : &*found;
   }
-  void reserve(place at) { at->second.idle = ready_.extract({at->second.turn, at}); }
+  void reserve(place at) {
+    if (at->second.idle.empty()) at->second.idle = ready_.extract({at->second.turn, at});
+  }
   static const Operation& front(place at) { return at->second.waiting.front().operation; }
   // Removes and returns the first request. If it was the only one, the place is gone.
   Operation take(place at) {

@@ -139,6 +139,9 @@ struct release_operation {
   bool fast = false;           // the fast path is worth a try
   bool try_hand_over = false;  // if that frees nothing, a hand-over without an edit is worth a try
   bool in_doubt = false;       // an answer was lost, so this may have been executed
+  // Acquires of the name that come while this waits to be sent are sent after it: its caller has gone on, and they may
+  // be the same caller's.
+  bool goes_first = false;
   // Its caller counts `released` as evidence that the hold stood until then.
   bool must_be_certain = false;
   retry_state retry{};

@@ -32,13 +32,37 @@ bool pending_operations::is_needed(const release_operation& operation) {
   return !is_background_sweep(operation) || sweeps_.insert(operation.name).second;
 }
 
-void pending_operations::now_taken(const release_operation& operation) {
+void pending_operations::forget_sweep(const release_operation& operation) {
   if (is_background_sweep(operation)) sweeps_.erase(operation.name);
+}
+
+template <class Add>
+void pending_operations::add_counted(const release_operation& operation, Add add) {
+  if (!operation.goes_first) return add();
+  ++released_first_[operation.name];
+  try {
+    add();
+  } catch (...) {
+    uncount(operation);
+    throw;
+  }
+  acquires_.reserve(operation.name);
+}
+
+void pending_operations::uncount(const release_operation& operation) {
+  if (!operation.goes_first) return;
+  const auto counted = released_first_.find(operation.name);
+  if (--counted->second == 0) released_first_.erase(counted);
+}
+
+void pending_operations::now_taken(const release_operation& operation) {
+  forget_sweep(operation);
+  uncount(operation);
 }
 
 void pending_operations::add(const acquire_ptr& operation) {
   const auto& name = name_of(operation);
-  acquires_.add(name, operation, reserved_.contains(name), true);
+  acquires_.add(name, operation, must_wait(name), true);
 }
 
 void pending_operations::add(const release_ptr& operation) {
@@ -46,14 +70,15 @@ void pending_operations::add(const release_ptr& operation) {
   try {
     enter(operation);
   } catch (...) {
-    now_taken(*operation);
+    forget_sweep(*operation);
     throw;
   }
 }
 
 void pending_operations::enter(const release_ptr& operation) {
   const auto& name = name_of(operation);
-  releases_.add(name, operation, reserved_.contains(name), operation->frees_a_hold());
+  add_counted(*operation,
+              [&] { releases_.add(name, operation, reserved_.contains(name), operation->frees_a_hold()); });
 }
 
 bool pending_operations::delay(const release_ptr& operation, instant until) {
@@ -61,7 +86,7 @@ bool pending_operations::delay(const release_ptr& operation, instant until) {
   try {
     delayed_releases_.add(operation, until);
   } catch (...) {
-    now_taken(*operation);
+    forget_sweep(*operation);
     throw;
   }
   return true;
@@ -189,25 +214,25 @@ void pending_operations::begin() {
 void pending_operations::finish(const batch& done) {
   for (const auto& name : done.names) {
     reserved_.erase(name);
-    acquires_.free(name);
+    if (!is_released_first(name)) acquires_.free(name);
     releases_.free(name);
   }
   --under_way_;
 }
 
 void pending_operations::put_back(batch& work, instant now) noexcept {
-  const auto to_the_front = [this, now](auto& lines, auto& taken) {
+  const auto to_the_front = [this, now](auto& lines, auto& taken, const auto& counted) {
     for (auto one = taken.rbegin(); one != taken.rend(); ++one) {
       try {
-        lines.put_back(name_of(*one), *one, reserved_.contains(name_of(*one)));
+        counted(**one, [&] { lines.put_back(name_of(*one), *one, reserved_.contains(name_of(*one))); });
       } catch (...) {
         postpone(std::move(*one), now);
       }
     }
     taken.clear();
   };
-  to_the_front(acquires_, work.acquires);
-  to_the_front(releases_, work.releases);
+  to_the_front(acquires_, work.acquires, [](const auto&, const auto& add) { add(); });
+  to_the_front(releases_, work.releases, [this](const auto& one, const auto& add) { add_counted(one, add); });
   for (; !work.tasks.empty(); work.tasks.pop_back()) {
     try {
       tasks_.push_front(work.tasks.back());

@@ -48,7 +48,8 @@ struct batch {
 class pending_operations {
  public:
   void add(const acquire_ptr& operation);
-  // The release of a hold goes before what else waits for its name, because others may wait for the lock.
+  // The release of a hold goes before what else waits for its name, because others may wait for the lock. While one with
+  // release_operation::goes_first waits here, no batch takes an acquire of its name.
   void add(const release_ptr& operation);
   void add(const task_ptr& operation) { tasks_.push_back(operation); }
   // For an operation for which there was no memory in add() or delay(): it stays here until a later try
@@ -104,6 +105,8 @@ class pending_operations {
   // Reserves a name for the batch, also that of an operation that was never added. False: a batch has
   // reserved it.
   [[nodiscard]] bool reserve(const std::string& name, batch& into);
+  // Whether a release that goes before acquires of that name has not been taken yet.
+  bool is_released_first(const std::string& name) const { return released_first_.contains(name); }
   // A batch that was formed is under way until finish(), which frees its names for other batches.
   void begin();
   void finish(const batch& done);
@@ -128,6 +131,14 @@ class pending_operations {
   void plan_postponed(instant now) noexcept { postponed_until_ = now + postponed_pause_.next(); }
   template <class Operation, class Mark>
   void add_postponed(linked_list<Operation>& from, instant now, Mark mark) noexcept;
+  bool must_wait(const std::string& name) const {
+    return reserved_.contains(name) || is_released_first(name);
+  }
+  void forget_sweep(const release_operation& operation);
+  // Calls add() for a release, and counts the release if it goes before acquires of its name.
+  template <class Add>
+  void add_counted(const release_operation& operation, Add add);
+  void uncount(const release_operation& operation);
   void now_taken(const acquire_operation&) {}
   void now_taken(const release_operation& operation);
   template <class Operation>
@@ -149,6 +160,8 @@ class pending_operations {
   instant postponed_until_{};
   std::unordered_set<std::string> reserved_;
   std::unordered_set<std::string> sweeps_;  // names with a background sweep that has not begun
+  // How many releases of a name, which were added and not taken yet, go before its acquires.
+  std::unordered_map<std::string, std::size_t> released_first_;
   std::size_t under_way_ = 0;
   bool passed_over_ = false;
 };
@@ -197,7 +210,7 @@ bool pending_operations::add_delayed_releases(instant now, Mark mark) {
       try {
         enter(one);
       } catch (...) {
-        now_taken(*one);
+        forget_sweep(*one);
         postpone(std::move(one), now);
       }
     }

@@ -263,7 +263,7 @@ batch submission_queue::reserve(const Operation& operation, const std::string& n
                                 std::vector<Operation> batch::*into) {
   batch single;
   (single.*into).push_back(operation);
-  if (stopped_ || !pending_.reserve(name, single)) return {};
+  if (stopped_ || pending_.is_released_first(name) || !pending_.reserve(name, single)) return {};
   single.lease = lease_;
   pending_.begin();
   return single;

@@ -99,6 +99,7 @@ void hold_releaser::release(std::span<const hold_ptr> holds, std::span<release_a
 
 release_answer hold_releaser::send(release_ptr operation) noexcept {
   if (!operation) return nullptr;
+  operation->goes_first = true;
   auto answer = operation->answer;
   queue_.submit(std::move(operation));
   return answer;
@@ -121,7 +122,7 @@ void hold_releaser::begin(hold_state& hold, const release_answer& answer) noexce
     return;
   }
   operation->answer = answer;
-  queue_.submit(std::move(operation));
+  send(std::move(operation));
 }
 
 release_ptr hold_releaser::closing_release(hold_state& hold) const noexcept {

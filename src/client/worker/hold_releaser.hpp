@@ -29,8 +29,9 @@ class hold_releaser {
   void release(std::span<const hold_ptr> holds, std::span<release_answer> room,
                std::span<release_result> results);
 
-  // The halves of release(). begin() returns null if the hold was already over. await(): while there is no
-  // connection, all callers share one deadline, one close_timeout after the first of them began to wait.
+  // The halves of release(). begin() returns null if the hold was already over. Its caller goes on at once, so acquires
+  // of the name that are submitted later are sent after the release (release_operation::goes_first). await(): while
+  // there is no connection, all callers share one deadline, one close_timeout after the first of them began to wait.
   release_answer begin(hold_state& hold) noexcept;
   // As begin(), but the result is `unknown` if a lost answer leaves open whether the hold stood until its release.
   release_answer begin_certain(hold_state& hold) noexcept;
