@@ -320,12 +320,12 @@ class lock_verbs {
   virtual std::vector<lease_id> kill(std::span<const lease_id> leases, std::chrono::microseconds skew) = 0;
   virtual void end(std::span<const lease_id> leases) = 0;  // durable
 
-  // -- fast path: decides from the lock rows alone; at most one request per name --
+  // -- fast path: decides from the lock rows alone; at most one request per name, or several shared ones --
   // Grants requests for locks that are stored as requested and have no queue, or are unfair; durable. An
   // exclusive request needs a free lock. A shared request, for a shared_mutex or a semaphore, needs a lock
   // without an exclusive holder and room for its weight beside in_use, which also counts the dead; it gets a
-  // permit, unless its hold already has one. Requests that are not granted are absent from the reply, for
-  // whatever reason.
+  // permit, unless its hold already has one. Shared requests for one name are granted in their order: none passes
+  // one that does not fit. Requests that are not granted are absent from the reply, for whatever reason.
   //
   // Exclusive and shared requests may be mixed. If only a part of them was executed, the error says that the
   // outcome is unknown.

@@ -190,6 +190,50 @@ TEST_F(fast_path_test, a_shared_request_is_granted_by_the_fast_statement_too) {
   EXPECT_EQ(faults->count("enqueue"), 0) << "an edit decides about shared requests that wait";
 }
 
+TEST_F(fast_path_test, grants_and_releases_several_shared_requests_of_one_name_in_one_statement_each) {
+  side->create(std::vector<model::lock_definition>{{"s", model::lock_kind::semaphore, 2}});
+  auto work = batch_of(asks_to_share("s", 2), asks_to_share("s", 2), asks_to_share("s", 2));
+  work.joined.insert("s");
+  const auto asked = work.acquires;
+  acquire(work);
+  EXPECT_EQ(faults->count("acquire"), 1);
+  EXPECT_THAT(work.acquires, ElementsAre(asked[2])) << "there is no room for it";
+  auto ends = batch_of(leaves(hold_of(asked[0])), leaves(hold_of(asked[1])));
+  ends.joined.insert("s");
+  const auto operations = ends.releases;
+  for (const auto& one : operations) one->fast = true;
+  fast.release(ends);
+  EXPECT_EQ(faults->count("release"), 1);
+  EXPECT_THAT(ends.releases, IsEmpty());
+  for (const auto& one : operations) EXPECT_EQ(result_of(one), release_result::released);
+}
+
+TEST_F(fast_path_test, grants_no_shared_request_before_another_of_its_name_that_an_edit_must_decide) {
+  const model::lock_definition lock{"m", model::lock_kind::shared_mutex, model::shared_mutex_capacity};
+  side->create({&lock, 1});
+  const auto reader = [&] {
+    auto made = asks_to_share("m", lock.capacity);
+    made->definition.kind = lock.kind;
+    return made;
+  };
+  const auto before = faults->count("acquire");
+  auto with_writer = batch_of(reader(), asks("m", true, lock.kind), reader());
+  with_writer.joined.insert("m");
+  acquire(with_writer);
+  EXPECT_EQ(with_writer.acquires.size(), 3U);
+  auto known = reader();
+  known->progress.needs_edit();
+  auto with_known = batch_of(known, reader());
+  with_known.joined.insert("m");
+  acquire(with_known);
+  EXPECT_EQ(with_known.acquires.size(), 2U);
+  EXPECT_EQ(faults->count("acquire"), before);
+  auto alone = batch_of(reader(), reader());
+  alone.joined.insert("m");
+  acquire(alone);
+  EXPECT_THAT(alone.acquires, IsEmpty());
+}
+
 TEST_F(fast_path_test, releases_in_one_statement_for_each_durability) {
   std::vector<client_layer::release_ptr> operations;
   for (const auto* name : {"a", "b", "c"}) {

@@ -1,7 +1,10 @@
 // Shared holds by the fast path: one statement writes what an edit would write.
 #include "contract/contract_test.hpp"
 
+#include <algorithm>
 #include <atomic>
+#include <map>
+#include <span>
 #include <thread>
 
 namespace rowlock::test {
@@ -303,6 +306,91 @@ TEST_P(shared_test, acquire_and_release_of_many_at_once) {
   EXPECT_EQ(view("lock-1009").row.in_use, 0);
 }
 
+TEST_P(shared_test, acquire_of_one_name_grants_in_order_what_fits) {
+  create_semaphore("a");
+  create_semaphore("b");
+  shared("a", 1);
+  const auto before = view("a").row.token;
+  const auto one = new_claim("a");
+  const auto two = new_claim("a");
+  const auto heavy = new_claim("a");
+  const auto light = new_claim("a");
+  const auto beside = new_claim("b");
+  std::map<hold_id, model::token> tokens;
+  for (const auto& grant : a->acquire(std::vector{sharing(one, 3), sharing(beside, 2), sharing(two, 4),
+                                                  sharing(heavy, 5), sharing(light, 1)})) {
+    tokens[grant.hold] = grant.token;
+  }
+  EXPECT_EQ(tokens.size(), 3U) << "the light one does not pass the heavy one";
+  EXPECT_GT(tokens[one.hold], before);
+  EXPECT_EQ(tokens[two.hold], tokens[one.hold] + 1);
+  EXPECT_TRUE(tokens.contains(beside.hold));
+  EXPECT_EQ(view("a").row.token, tokens[two.hold]);
+  EXPECT_EQ(view("a").row.in_use, 8);
+  EXPECT_EQ(sum_of_permits("a"), 8);
+  for (const auto& held : {one, two}) {
+    EXPECT_EQ(find(held).state, where::held);
+    EXPECT_EQ(find(held).token, tokens[held.hold]);
+    EXPECT_EQ(find(held).lease, held.lease);
+  }
+  EXPECT_EQ(find(heavy).state, where::absent);
+  EXPECT_EQ(find(light).state, where::absent);
+  EXPECT_EQ(view("b").row.in_use, 2);
+}
+
+TEST_P(shared_test, acquire_of_one_name_sent_again_grants_nothing_more) {
+  create_semaphore("a");
+  const std::vector claims{new_claim("a"), new_claim("a")};
+  const std::vector requests{sharing(claims[0], 2), sharing(claims[1], 3)};
+  ASSERT_EQ(a->acquire(requests).size(), 2U);
+  EXPECT_THAT(b->acquire(requests), IsEmpty());
+  EXPECT_EQ(view("a").row.in_use, 5);
+  EXPECT_EQ(sum_of_permits("a"), 5);
+}
+
+TEST_P(shared_test, many_permits_of_one_name_come_and_go_together) {
+  create_semaphore("a", 1000);
+  const auto lease = new_lease();
+  std::vector<store::acquire_item> acquires;
+  std::vector<store::release_item> releases;
+  for (int i = 0; i < 64; ++i) {
+    const claim one{"a", lease};
+    acquires.push_back(sharing(one, 1 + i % 3, 1000));
+    releases.push_back(giving_up(one));
+  }
+  const auto grants = a->acquire(acquires);
+  ASSERT_EQ(grants.size(), 64U);
+  for (const auto& one : acquires) {
+    const auto granted = std::ranges::find(grants, one.hold, &store::grant::hold);
+    ASSERT_NE(granted, grants.end());
+    EXPECT_EQ(granted->token, find({"a", lease, one.hold}).token);
+  }
+  const auto now = view("a");
+  EXPECT_EQ(now.permits.size(), 64U);
+  EXPECT_EQ(now.row.in_use, sum_of_permits("a"));
+  // Some of them twice: what is no longer there is not counted again.
+  EXPECT_EQ(b->release(std::span{releases}.first(40), durability::asynchronous).size(), 40U);
+  EXPECT_EQ(view("a").row.in_use, sum_of_permits("a"));
+  EXPECT_EQ(b->release(releases, durability::durable).size(), 24U);
+  EXPECT_EQ(view("a").row.in_use, 0);
+  EXPECT_THAT(view("a").permits, IsEmpty());
+}
+
+TEST_P(shared_test, the_tokens_of_one_name_reach_the_floor_together) {
+  create_semaphore("a");
+  const auto epoch = a->raise_epoch(view("a").row.token + 1000);
+  const std::vector claims{new_claim("a"), new_claim("a"), new_claim("a")};
+  std::vector<model::token> tokens;
+  for (const auto& grant :
+       a->acquire(std::vector{sharing(claims[0]), sharing(claims[1]), sharing(claims[2])})) {
+    tokens.push_back(grant.token);
+  }
+  std::ranges::sort(tokens);
+  ASSERT_EQ(tokens.size(), 3U);
+  EXPECT_GE(tokens[0], model::epoch_floor(epoch));
+  EXPECT_THAT(tokens, ElementsAre(tokens[0], tokens[0] + 1, tokens[0] + 2));
+}
+
 TEST_P(shared_test, acquire_skips_a_row_that_is_locked) {
   ROWLOCK_NEEDS(row_locks);
   for (const auto* name : {"a", "b", "c"}) create_semaphore(name);
@@ -397,14 +485,17 @@ TEST_P(shared_test, release_skips_what_a_guarded_transaction_relies_on) {
   create_semaphore("b");
   const auto guarded = shared("a", 2);
   const auto beside = shared("a", 3);
+  const auto third = shared("a", 4);
   const auto other = shared("b");
   auto guard = fixture().guard("a", guarded.hold, lock_mode::shared);
   ASSERT_TRUE(guard);
   EXPECT_FALSE(give_up(guarded));
   EXPECT_TRUE(give_up(beside));
   EXPECT_FALSE(acquire(new_claim("a"))) << "in_use counts what is guarded";
-  EXPECT_THAT(a->release(std::vector{giving_up(guarded), giving_up(other)}, durability::durable),
-              ElementsAre(other.hold));
+  EXPECT_THAT(
+      a->release(std::vector{giving_up(guarded), giving_up(other), giving_up(third)}, durability::durable),
+      UnorderedElementsAre(other.hold, third.hold));
+  EXPECT_EQ(view("a").row.in_use, 2);
   EXPECT_EQ(find(guarded).state, where::held);
   guard.reset();
   EXPECT_TRUE(give_up(guarded));

@@ -136,6 +136,22 @@ void caller::release(wish& held) {
   held.is = wish::belief::released;
 }
 
+void caller::release_batch(const std::vector<wish*>& held) {
+  std::vector<store::release_item> items;
+  for (const auto* one : held) items.push_back(giving_back(*one));
+  std::vector<model::hold_id> released;
+  again([&] {
+    for (const auto& one : session_.release(items, store::durability::durable)) released.push_back(one);
+  });
+  for (auto* one : held) {
+    if (std::ranges::find(released, one->item.hold) == released.end()) {
+      withdraw(*one);
+    } else {
+      one->is = wish::belief::released;
+    }
+  }
+}
+
 void caller::acquire_all(const std::vector<wish*>& wanted) {
   std::vector<store::acquire_item> items;
   for (const auto* one : wanted) items.push_back(one->item);

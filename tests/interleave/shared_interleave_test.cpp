@@ -25,6 +25,35 @@ TEST_P(interleave_test, a_large_request_for_permits_before_a_small_one) {
   });
 }
 
+TEST_P(interleave_test, batches_of_permits_of_one_name) {
+  explore([](scene& run) {
+    std::vector<wish*> held{&run.held(run.permits("a", 1, 4)), &run.held(run.permits("a", 2, 4))};
+    std::vector<wish*> wanted{&run.permits("a", 1, 4), &run.permits("a", 2, 4), &run.permits("a", 1, 4)};
+    auto& large = run.permits("a", 3, 4);
+    run.does("holder", [held](caller& by) { by.release_batch(held); });
+    run.does("batch", [wanted](caller& by) { by.acquire_all(wanted); });
+    run.does("large", [&](caller& by) { by.acquire(large, false); });
+  });
+}
+
+TEST_P(interleave_test, a_batch_of_readers_and_a_writer) {
+  explore([](scene& run) {
+    std::vector<wish*> held{&run.held(run.shared("a")), &run.held(run.shared("a"))};
+    std::vector<wish*> wanted{&run.shared("a"), &run.shared("a")};
+    auto& writer = run.shared("a", true);
+    run.does("readers", [held](caller& by) { by.release_batch(held); });
+    run.does("more", [wanted](caller& by) {
+      by.acquire_all(wanted);
+      std::vector<wish*> got;
+      for (auto* one : wanted) {
+        if (one->is == wish::belief::holds) got.push_back(one);
+      }
+      by.release_batch(got);
+    });
+    run.does("writer", [&](caller& by) { by.acquire(writer); });
+  });
+}
+
 TEST_P(interleave_test, a_part_given_back_and_two_that_want_it) {
   explore([](scene& run) {
     auto& held = run.held(run.permits("a", 3, 3));

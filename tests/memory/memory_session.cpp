@@ -6,6 +6,7 @@
 #include <rowlock/error.hpp>
 
 #include <algorithm>
+#include <set>
 #include <utility>
 
 namespace rowlock::store {
@@ -256,15 +257,20 @@ std::vector<grant> memory_session::acquire(std::span<const acquire_item> request
   return run("acquire", [wanted = copy_of(requests)](memory_transaction& transaction) {
     std::vector<grant> grants;
     if (!transaction.is_recorded_server()) return grants;
+    std::set<std::string> refused;  // names whose later requests must not pass an earlier one
     for (const acquire_item& request : wanted) {
       const auto found = transaction.tables.locks.find(request.name);
       if (found == transaction.tables.locks.end() || transaction.locked_rows.contains(request.name)) continue;
       model::lock_row& row = found->second.row;
       if (!is_as_asked(row, request) || row.lease || (row.has_queue && row.fair)) continue;
+      if (refused.contains(request.name)) continue;
       const bool granted = request.mode == model::lock_mode::shared
                                ? grant_shared(transaction, row, request)
                                : grant_exclusive(transaction, row, request);
-      if (!granted) continue;
+      if (!granted) {
+        refused.insert(request.name);
+        continue;
+      }
       found->second.used_at = transaction.now;
       grants.push_back({request.hold, row.token});
     }

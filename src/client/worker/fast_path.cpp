@@ -42,8 +42,7 @@ void fast_path::release(batch& work) {
   for (const auto how : {store::durability::asynchronous, store::durability::durable}) {
     std::vector<store::release_item> requests;
     for (const auto& operation : operations) {
-      const bool is_joined = work.joined.contains(operation->name);
-      if (!operation->fast || operation->how != how || is_joined || is_recorded(operation->name)) continue;
+      if (!operation->fast || operation->how != how || is_recorded(operation->name)) continue;
       requests.push_back({operation->name, operation->lease->id(), operation->hold, operation->mode});
     }
     if (requests.empty()) continue;
@@ -138,19 +137,32 @@ bool fast_path::queues(const model::lock_definition& definition) const {
   return definition.fair && client_.contended.contains(definition.name);
 }
 
+bool fast_path::may_be_fast(const acquire_operation& operation) const {
+  const auto& definition = operation.definition;
+  if (!operation.progress.may_try_fast() || is_recorded(definition.name)) return false;
+  if (operation.mode == model::lock_mode::exclusive) return true;
+  return model::is_shareable(definition.kind) && !operation.everything && !queues(definition);
+}
+
+// Of the names with several requests, those that one statement may decide: all are shared, so that none passes another
+// one that only an edit may decide.
+std::unordered_set<std::string> fast_path::shared_alone(const batch& work) const {
+  auto names = work.joined;
+  for (const auto& operation : work.acquires) {
+    if (operation->mode == model::lock_mode::exclusive || !may_be_fast(*operation))
+      names.erase(operation->definition.name);
+  }
+  return names;
+}
+
 void fast_path::acquire(batch& work) {
   auto& operations = work.acquires;
   std::vector<store::acquire_item> requests;
   const auto check_count = client_.complete.check_count();
+  const auto together = shared_alone(work);
   for (const auto& operation : operations) {
-    const auto& definition = operation->definition;
-    if (operation->progress.must_edit() || work.joined.contains(definition.name)) continue;
-    if (is_recorded(definition.name)) continue;
-    if (operation->mode == model::lock_mode::shared &&
-        (!model::is_shareable(definition.kind) || operation->everything || queues(definition))) {
-      continue;
-    }
-    if (!operation->progress.may_try_fast()) continue;
+    const auto& name = operation->definition.name;
+    if (!may_be_fast(*operation) || (work.joined.contains(name) && !together.contains(name))) continue;
     requests.push_back(request_of(*operation));
     operation->progress.fast_sent();
     operation->check_count = check_count;

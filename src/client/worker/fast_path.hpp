@@ -8,6 +8,7 @@
 
 #include <memory>
 #include <string>
+#include <unordered_set>
 #include <vector>
 
 namespace rowlock::client_layer {
@@ -32,6 +33,8 @@ class fast_path {
   bool queues(const model::lock_definition& definition) const;
   // Recorded names take the slow path, because only an edit writes the history.
   bool is_recorded(const std::string& name) const { return environment_.recorded.contains(name); }
+  bool may_be_fast(const acquire_operation& operation) const;
+  std::unordered_set<std::string> shared_alone(const batch& work) const;
   void acquire(batch& work);
   void enqueue(std::vector<acquire_ptr>& operations, bool contended_only);
   void schedule_sweep(const std::string& name);

@@ -1,9 +1,12 @@
 // Grants and releases that can be decided from the lock's row alone, with one statement for each mode. No
-// statement here waits for a row, except the one for a single permit, which waits for a moment behind rivals
+// statement here waits for a row, except those for permits of one name, which wait for a moment behind rivals
 // (hot_row).
 #include "store/by_mode.hpp"
 #include "store/decode.hpp"
 #include "store/postgres/postgres_session.hpp"
+
+#include <algorithm>
+#include <tuple>
 
 namespace rowlock::store {
 
@@ -18,16 +21,23 @@ namespace {
 
 constexpr std::string_view lock_not_available = "55P03";
 
+// The name that all requests have; empty if there are several.
+template <class Request>
+std::string name_of_all(std::span<const Request> requests) {
+  const auto& first = requests.front().name;
+  const bool all = std::ranges::all_of(requests, [&](const Request& one) { return one.name == first; });
+  return all ? first : std::string{};
+}
+
 }  // namespace
 
 template <class... Args>
-postgres_rows postgres_session::call_for_permit(const std::string& statement, const std::string& name,
-                                                const Args&... args) {
-  if (!hot_.waits_for(name, hot_row::instant::clock::now()))
-    return connection_.call(statement, name, args...);
+postgres_rows postgres_session::call_for_permits(const std::string& name, const std::string& statement,
+                                                 const Args&... args) {
+  if (!hot_.waits_for(name, hot_row::instant::clock::now())) return connection_.call(statement, args...);
   const auto script = connection_.settings() +
                       connection_.execute("take_hot_row", name, hot_row::waits_at_most) +
-                      connection_.execute(statement, name, args...);
+                      connection_.execute(statement, args...);
   try {
     auto said = connection_.script(statement, script);
     hot_.had_its_turn();
@@ -41,8 +51,8 @@ postgres_rows postgres_session::call_for_permit(const std::string& statement, co
 
 std::vector<grant> postgres_session::acquire_one(const acquire_item& one) {
   if (one.mode == model::lock_mode::shared) {
-    return read_grants(call_for_permit("acquire_shared_one", one.name, to_string(one.kind), one.capacity,
-                                       one.lease, one.hold, one.fair, one.weight));
+    return read_grants(call_for_permits(one.name, "acquire_shared_one", one.name, to_string(one.kind),
+                                        one.capacity, one.lease, one.hold, one.fair, one.weight));
   }
   return read_grants(connection_.call("acquire_one", one.name, to_string(one.kind), one.capacity, one.lease,
                                       one.hold, one.fair));
@@ -73,7 +83,11 @@ std::vector<grant> postgres_session::acquire_shared(std::span<const acquire_item
   for (const auto& one : requests) {
     all.add(one.name, to_string(one.kind), one.capacity, one.lease, one.hold, one.fair, one.weight);
   }
-  return read_grants(connection_.call("acquire_shared", all.shortened()));
+  return std::apply(
+      [&](const auto&... column) {
+        return read_grants(call_for_permits(name_of_all(requests), "acquire_shared", column...));
+      },
+      all.shortened());
 }
 
 std::vector<hold_id> postgres_session::release(std::span<const release_item> requests, durability how) {
@@ -84,20 +98,21 @@ std::vector<hold_id> postgres_session::release(std::span<const release_item> req
 
 std::vector<hold_id> postgres_session::release_by(const std::string& statement,
                                                   std::span<const release_item> requests, durability how) {
+  if (requests.empty()) return {};
   const std::string commit = how == durability::durable ? facts_.synchronous_commit : "off";
-  const auto ask = [&] {
-    if (requests.size() == 1) {
-      const auto& one = requests.front();
-      if (one.mode == model::lock_mode::shared) {
-        return call_for_permit(statement + "_one", one.name, one.lease, one.hold, commit);
-      }
-      return connection_.call(statement + "_one", one.name, one.lease, one.hold, commit);
-    }
-    postgres_batch<3> all;
-    for (const auto& one : requests) all.add(one.name, one.lease, one.hold);
-    return connection_.call(statement, all.shortened(), commit);
-  };
-  return read_holds(ask());
+  const bool shared = requests.front().mode == model::lock_mode::shared;
+  const auto hot_name = shared ? name_of_all(requests) : std::string{};
+  if (requests.size() == 1) {
+    const auto& one = requests.front();
+    return read_holds(call_for_permits(hot_name, statement + "_one", one.name, one.lease, one.hold, commit));
+  }
+  postgres_batch<3> all;
+  for (const auto& one : requests) all.add(one.name, one.lease, one.hold);
+  return std::apply(
+      [&](const auto&... column) {
+        return read_holds(call_for_permits(hot_name, statement, column..., commit));
+      },
+      all.shortened());
 }
 
 }  // namespace rowlock::store

@@ -10,6 +10,7 @@
 
 #include <algorithm>
 #include <set>
+#include <unordered_set>
 
 namespace rowlock::store {
 namespace {
@@ -249,10 +250,12 @@ std::vector<grant> sqlite_session::acquire(std::span<const acquire_item> request
   writing transaction{*this, durability::durable, wait_limit_of_a_request};
   if (!transaction) return grants;
   if (const auto now = state_now(); now.identity != now.recorded_identity) return grants;
+  std::unordered_set<std::string> refused;  // names whose later requests must not pass an earlier one
   for (const auto& request : requests) {
+    if (refused.contains(request.name)) continue;
     const bool shared = request.mode == model::lock_mode::shared;
     const auto granted = shared ? acquire_shared(request) : acquire_exclusive(request);
-    if (granted) grants.push_back({request.hold, *granted});
+    granted ? grants.push_back({request.hold, *granted}) : void(refused.insert(request.name));
   }
   if (!grants.empty()) transaction.finish();
   return grants;

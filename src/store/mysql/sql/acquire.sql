@@ -153,7 +153,10 @@ SELECT @rowlock_token AS token, @rowlock_given IS NULL AS is_locked;
 
 -- name: acquire_shared
 -- A script. Grants a batch of permits and returns their tokens: :requests as [name, kind, capacity, lease, hold,
--- fair, weight]. As acquire_shared_one; a locked row excludes only its own name, a locked gap the whole batch.
+-- fair, weight], where a name may occur more than once: its requests are granted in their order, up to the first that
+-- does not fit. As acquire_shared_one; a locked row excludes only its own name, a locked gap the whole batch. An UPDATE
+-- of several tables changes a row once, however many rows it is joined with, so the requests of a name are summed up
+-- before.
 SET @rowlock_taken = NULL, @rowlock_granted = NULL, @rowlock_floor = NULL;
 START TRANSACTION;
 SELECT GROUP_CONCAT(t.n) INTO @rowlock_taken
@@ -161,27 +164,37 @@ FROM (
   SELECT a.n
   FROM JSON_TABLE(:requests, '$[*]' COLUMNS (n FOR ORDINALITY, name VARCHAR(1024) PATH '$[0]',
                                              kind VARCHAR(32) PATH '$[1]', capacity BIGINT PATH '$[2]',
-                                             fair TINYINT PATH '$[5]', weight BIGINT PATH '$[6]')) AS a
+                                             fair TINYINT PATH '$[5]')) AS a
   STRAIGHT_JOIN rowlock_lock AS k FORCE INDEX (PRIMARY) ON k.name = UNHEX(a.name)
   WHERE k.kind = a.kind AND k.capacity = a.capacity AND k.fair = a.fair
-    AND k.lease_id IS NULL AND k.in_use + a.weight <= k.capacity AND NOT (k.has_queue AND k.fair)
+    AND k.lease_id IS NULL AND k.in_use < k.capacity AND NOT (k.has_queue AND k.fair)
   LIMIT :all_rows
   FOR UPDATE /*!80000 OF k */ SKIP LOCKED
 ) AS t;
-SELECT GROUP_CONCAT(a.n), MAX(:floor) INTO @rowlock_granted, @rowlock_floor
-FROM JSON_TABLE(:requests, '$[*]' COLUMNS (n FOR ORDINALITY, name VARCHAR(1024) PATH '$[0]',
-                                           hold VARCHAR(32) PATH '$[4]')) AS a
+SELECT GROUP_CONCAT(i.n), MAX(:floor) INTO @rowlock_granted, @rowlock_floor
+FROM (
+  SELECT a.n, l.capacity - l.in_use AS room, SUM(a.weight) OVER (PARTITION BY a.name ORDER BY a.n) AS used_up
+  FROM JSON_TABLE(:requests, '$[*]' COLUMNS (n FOR ORDINALITY, name VARCHAR(1024) PATH '$[0]',
+                                             hold VARCHAR(32) PATH '$[4]', weight BIGINT PATH '$[6]')) AS a
+  JOIN rowlock_lock AS l FORCE INDEX (PRIMARY) ON l.name = UNHEX(a.name)
+  LEFT JOIN rowlock_permit AS p ON p.name = UNHEX(a.name) AND p.hold_id = UNHEX(a.hold)
+  WHERE FIND_IN_SET(a.n, @rowlock_taken) > 0 AND p.name IS NULL
+) AS i
 JOIN rowlock_meta AS m ON m.id = 1 AND m.identity = :this_server
-LEFT JOIN rowlock_permit AS p ON p.name = UNHEX(a.name) AND p.hold_id = UNHEX(a.hold)
-WHERE FIND_IN_SET(a.n, @rowlock_taken) > 0 AND p.name IS NULL;
-UPDATE JSON_TABLE(:requests, '$[*]' COLUMNS (n FOR ORDINALITY, name VARCHAR(1024) PATH '$[0]',
+WHERE i.used_up <= i.room;
+UPDATE (
+  SELECT a.name, SUM(a.weight) AS weight, COUNT(*) AS holds
+  FROM JSON_TABLE(:requests, '$[*]' COLUMNS (n FOR ORDINALITY, name VARCHAR(1024) PATH '$[0]',
                                              weight BIGINT PATH '$[6]')) AS a
-STRAIGHT_JOIN rowlock_lock AS l FORCE INDEX (PRIMARY) ON l.name = UNHEX(a.name)
-SET l.in_use = l.in_use + a.weight, l.token = GREATEST(l.token + 1, @rowlock_floor), l.used_at = SYSDATE(6)
-WHERE FIND_IN_SET(a.n, @rowlock_granted) > 0;
+  WHERE FIND_IN_SET(a.n, @rowlock_granted) > 0
+  GROUP BY a.name
+) AS g
+STRAIGHT_JOIN rowlock_lock AS l FORCE INDEX (PRIMARY) ON l.name = UNHEX(g.name)
+SET l.in_use = l.in_use + g.weight, l.token = GREATEST(l.token, @rowlock_floor - 1) + g.holds, l.used_at = SYSDATE(6);
 /*M! SET STATEMENT innodb_lock_wait_timeout = 0 FOR */
 INSERT INTO rowlock_permit (name, hold_id, lease_id, weight, token, granted_at)
-SELECT l.name, UNHEX(a.hold), UNHEX(a.lease), a.weight, l.token, SYSDATE(6)
+SELECT l.name, UNHEX(a.hold), UNHEX(a.lease), a.weight,
+       l.token - COUNT(*) OVER (PARTITION BY a.name) + ROW_NUMBER() OVER (PARTITION BY a.name ORDER BY a.n), SYSDATE(6)
 FROM JSON_TABLE(:requests, '$[*]' COLUMNS (n FOR ORDINALITY, name VARCHAR(1024) PATH '$[0]',
                                            lease VARCHAR(32) PATH '$[3]', hold VARCHAR(32) PATH '$[4]',
                                            weight BIGINT PATH '$[6]')) AS a

@@ -81,8 +81,8 @@ COMMIT;
 SELECT @rowlock_freed IS NOT NULL AS is_freed, @rowlock_used IS NULL AS is_locked;
 
 -- name: release_shared
--- A script. Frees a batch of permits and returns which: :requests as [name, lease, hold]. As release_shared_one;
--- a locked row excludes only its own name.
+-- A script. Frees a batch of permits and returns which: :requests as [name, lease, hold], where a name may occur more
+-- than once. As release_shared_one; a locked row excludes only its own name. For the sum see acquire_shared.
 SET @rowlock_taken = NULL, @rowlock_freed = NULL;
 START TRANSACTION;
 SELECT GROUP_CONCAT(t.n) INTO @rowlock_taken
@@ -105,12 +105,16 @@ FROM (
   LIMIT :all_rows
   FOR UPDATE /*!80000 OF k */ SKIP LOCKED
 ) AS t;
-UPDATE JSON_TABLE(:requests, '$[*]' COLUMNS (n FOR ORDINALITY, name VARCHAR(1024) PATH '$[0]',
+UPDATE (
+  SELECT p.name, SUM(p.weight) AS weight
+  FROM JSON_TABLE(:requests, '$[*]' COLUMNS (n FOR ORDINALITY, name VARCHAR(1024) PATH '$[0]',
                                              hold VARCHAR(32) PATH '$[2]')) AS a
-STRAIGHT_JOIN rowlock_permit AS p FORCE INDEX (PRIMARY) ON p.name = UNHEX(a.name) AND p.hold_id = UNHEX(a.hold)
-STRAIGHT_JOIN rowlock_lock AS l FORCE INDEX (PRIMARY) ON l.name = UNHEX(a.name)
-SET l.in_use = l.in_use - p.weight
-WHERE FIND_IN_SET(a.n, @rowlock_freed) > 0;
+  STRAIGHT_JOIN rowlock_permit AS p FORCE INDEX (PRIMARY) ON p.name = UNHEX(a.name) AND p.hold_id = UNHEX(a.hold)
+  WHERE FIND_IN_SET(a.n, @rowlock_freed) > 0
+  GROUP BY p.name
+) AS f
+STRAIGHT_JOIN rowlock_lock AS l FORCE INDEX (PRIMARY) ON l.name = f.name
+SET l.in_use = l.in_use - f.weight;
 DELETE p
 FROM JSON_TABLE(:requests, '$[*]' COLUMNS (n FOR ORDINALITY, name VARCHAR(1024) PATH '$[0]',
                                            hold VARCHAR(32) PATH '$[2]')) AS a

@@ -102,13 +102,14 @@ RETURNING l.hold_id, l.token;
 
 -- name: acquire_shared
 -- Grants a batch of permits. $1 names, $2 kinds, $3 capacities, $4 leases, $5 holds, $6 fairness, $7 weights:
--- arrays as in acquire. As there, the lock's row decides. The row lock taken here does not conflict with the
+-- arrays as in acquire, where a name may occur more than once. As there, the lock's row decides: its requests are
+-- granted in their order, up to the first that does not fit. The row lock taken here does not conflict with the
 -- FOR KEY SHARE of another reader's guard.
 -- Why in_use is right: a row that was written after this statement's snapshot is left to the slow path, because
 -- its new version is not in the snapshot. So the row that is counted on is the newest one, and it is locked here.
 -- If two statements compete, the later one skips the row or finds that it has moved. The permits in the snapshot
 -- are the newest too, because a permit is written together with its lock's row. So a hold that already has a
--- permit is seen, and the INSERT cannot fail. count(*) makes that check one key look-up for each row.
+-- permit is seen, and the INSERT cannot fail. count(*) makes that check one key look-up for each request.
 WITH recorded_server AS MATERIALIZED (
   SELECT greatest(epoch_floor, token_floor) AS floor
   FROM rowlock_meta
@@ -117,37 +118,54 @@ WITH recorded_server AS MATERIALIZED (
                    || left(pg_walfile_name(pg_current_wal_lsn()), 8)
 ),
 taken AS MATERIALIZED (
-  SELECT l.ctid AS place, coalesce(a.lease_id, ($4::uuid[])[1]) AS lease_id, a.hold_id,
-         coalesce(a.weight, ($7::bigint[])[1]) AS weight
+  SELECT l.ctid AS place, l.name, l.kind, l.capacity, l.fair, l.capacity - l.in_use AS room
   FROM rowlock_lock AS l
-  JOIN unnest($1::text[], $2::text[], $3::bigint[], $4::uuid[], $5::uuid[], $6::boolean[], $7::bigint[])
-    AS a (name, kind, capacity, lease_id, hold_id, fair, weight)
-    ON a.name = l.name
-      AND l.kind = coalesce(a.kind, ($2::text[])[1])
-      AND l.capacity = coalesce(a.capacity, ($3::bigint[])[1])
-      AND l.fair = coalesce(a.fair, ($6::boolean[])[1])
-  WHERE l.lease_id IS NULL
-    AND l.in_use + coalesce(a.weight, ($7::bigint[])[1]) <= l.capacity
+  WHERE l.name = ANY ($1::text[])
+    AND l.lease_id IS NULL
+    AND l.in_use < l.capacity
     AND NOT (l.has_queue AND l.fair)
     AND (SELECT count(*) FROM recorded_server) = 1
   ORDER BY l.name
   FOR NO KEY UPDATE OF l SKIP LOCKED
 ),
+asked AS (
+  SELECT t.place, t.name, t.room, coalesce(a.lease_id, ($4::uuid[])[1]) AS lease_id, a.hold_id,
+         coalesce(a.weight, ($7::bigint[])[1]) AS weight, a.nr
+  FROM unnest($1::text[], $2::text[], $3::bigint[], $4::uuid[], $5::uuid[], $6::boolean[], $7::bigint[])
+    WITH ORDINALITY AS a (name, kind, capacity, lease_id, hold_id, fair, weight, nr)
+  JOIN taken AS t
+    ON t.name = coalesce(a.name, ($1::text[])[1])
+      AND t.kind = coalesce(a.kind, ($2::text[])[1])
+      AND t.capacity = coalesce(a.capacity, ($3::bigint[])[1])
+      AND t.fair = coalesce(a.fair, ($6::boolean[])[1])
+  WHERE (SELECT count(*) FROM rowlock_permit AS p WHERE p.name = t.name AND p.hold_id = a.hold_id) = 0
+),
+in_line AS MATERIALIZED (
+  SELECT *, sum(weight) OVER line AS used_up, row_number() OVER line AS nr_of_name
+  FROM asked
+  WINDOW line AS (PARTITION BY name ORDER BY nr)
+),
 granted AS (
   UPDATE rowlock_lock AS l
-  SET in_use = l.in_use + t.weight,
-      token = greatest(l.token + 1, (SELECT floor FROM recorded_server)),
+  SET in_use = l.in_use + f.weight,
+      token = greatest(l.token, (SELECT floor FROM recorded_server) - 1) + f.holds,
       used_at = clock_timestamp()
-  FROM taken AS t
-  WHERE l.ctid = t.place
+  FROM (
+    SELECT place, sum(weight)::bigint AS weight, count(*) AS holds
+    FROM in_line
+    WHERE used_up <= room
+    GROUP BY place
+  ) AS f
+  WHERE l.ctid = f.place
     AND l.lease_id IS NULL
-    AND l.in_use + t.weight <= l.capacity
+    AND l.in_use + f.weight <= l.capacity
     AND NOT (l.has_queue AND l.fair)
-    AND (SELECT count(*) FROM rowlock_permit AS p WHERE p.name = l.name AND p.hold_id = t.hold_id) = 0
-  RETURNING l.name, t.hold_id, t.lease_id, t.weight, l.token
+  RETURNING l.name, l.token - f.holds AS token_before
 )
 INSERT INTO rowlock_permit (name, hold_id, lease_id, weight, token)
-SELECT name, hold_id, lease_id, weight, token FROM granted
+SELECT i.name, i.hold_id, i.lease_id, i.weight, g.token_before + i.nr_of_name
+FROM granted AS g
+JOIN in_line AS i ON i.name = g.name AND i.used_up <= i.room
 RETURNING hold_id, token;
 
 -- name: take_hot_row

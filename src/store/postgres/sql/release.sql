@@ -40,21 +40,20 @@ WHERE l.ctid = (
 RETURNING $3::uuid AS hold_id, set_config('synchronous_commit', $4::text, true);
 
 -- name: release_shared
--- Frees a batch of permits. $1 names, $2 leases, $3 holds (arrays as in acquire), $4 synchronous_commit for this commit
--- alone.
+-- Frees a batch of permits. $1 names, $2 leases, $3 holds (arrays as in acquire, where a name may occur more than once),
+-- $4 synchronous_commit for this commit alone.
 -- NO KEY UPDATE of the lock's row does not conflict with the FOR KEY SHARE of a guarded transaction. FOR UPDATE of
 -- the permit conflicts with the guard of that permit: the permit is skipped, and others beside it are freed. A
 -- guarded permit counts in in_use, so nobody can get the lock exclusively.
 -- in_use loses only what the DELETE took. The DELETE takes nothing if the lock's row was written after this
 -- statement's snapshot, because neither the row's new version nor its permits are in the snapshot. So DELETE and
 -- UPDATE see the newest row, which is locked, and its permits. If two statements release the same hold, the later
--- one skips the row or finds that it has moved. RETURNING runs for every row written, so the setting cannot be
+-- one skips the row or finds that it has moved. The last SELECT runs for every freed permit, so the setting cannot be
 -- left out.
 WITH taken AS MATERIALIZED (
-  SELECT l.ctid AS place, a.name, coalesce(a.lease_id, ($2::uuid[])[1]) AS lease_id, a.hold_id
+  SELECT l.ctid AS place, l.name
   FROM rowlock_lock AS l
-  JOIN unnest($1::text[], $2::uuid[], $3::uuid[]) AS a (name, lease_id, hold_id) ON a.name = l.name
-  WHERE NOT (l.has_queue AND l.fair)
+  WHERE l.name = ANY ($1::text[]) AND NOT (l.has_queue AND l.fair)
   ORDER BY l.name
   FOR NO KEY UPDATE OF l SKIP LOCKED
 ),
@@ -62,10 +61,12 @@ loose AS MATERIALIZED (
   SELECT p.permit, t.place
   FROM taken AS t
   JOIN rowlock_lock AS l ON l.ctid = t.place AND NOT (l.has_queue AND l.fair)
+  JOIN unnest($1::text[], $2::uuid[], $3::uuid[]) AS a (name, lease_id, hold_id)
+    ON coalesce(a.name, ($1::text[])[1]) = t.name
   CROSS JOIN LATERAL (
     SELECT g.ctid AS permit
     FROM rowlock_permit AS g
-    WHERE g.name = t.name AND g.hold_id = t.hold_id AND g.lease_id = t.lease_id
+    WHERE g.name = t.name AND g.hold_id = a.hold_id AND g.lease_id = coalesce(a.lease_id, ($2::uuid[])[1])
     FOR UPDATE SKIP LOCKED
   ) AS p
 ),
@@ -74,12 +75,15 @@ freed AS (
   USING loose AS f
   WHERE p.ctid = f.permit
   RETURNING f.place, p.hold_id, p.weight
+),
+counted AS (
+  UPDATE rowlock_lock AS l
+  SET in_use = l.in_use - f.weight
+  FROM (SELECT place, sum(weight)::bigint AS weight FROM freed GROUP BY place) AS f
+  WHERE l.ctid = f.place
 )
-UPDATE rowlock_lock AS l
-SET in_use = l.in_use - f.weight
-FROM freed AS f
-WHERE l.ctid = f.place
-RETURNING f.hold_id, set_config('synchronous_commit', $4::text, true);
+SELECT hold_id, set_config('synchronous_commit', $4::text, true)
+FROM freed;
 
 -- name: release_shared_one
 -- As release_shared, for a single request: $1 name, $2 lease, $3 hold, $4 synchronous_commit.
