@@ -36,7 +36,7 @@ struct stuck_waiter {
 
 struct sweep_result {
   std::int64_t leases = 0;  // expired leases that were killed
-  std::int64_t locks = 0;   // locks that needed cleaning and were cleaned
+  std::int64_t locks = 0;   // locks that needed cleaning and no longer do, whoever has cleaned them
 };
 
 // Which names have a history, and how much of it is kept.
@@ -56,7 +56,8 @@ struct history_line {
   std::string event;
   fencing_token token;       // 0 for one that waits
   rowlock::hold_id hold_id;  // nil for a release request
-  std::string detail;        // who did it, if that was not the holder, and the reason of a request
+  // Who did it, if that was not the holder, and the reason of a request, cut to 512 bytes.
+  std::string detail;
   // The holder or waiter; empty if its lease was gone and no earlier line that was read names it.
   std::string host;
   std::string user;
@@ -89,23 +90,26 @@ class ROWLOCK_EXPORT admin {
   [[nodiscard]] std::vector<std::vector<stuck_waiter>> cycles();
 
   // Releases by force the hold with the id `only`, or all holds; without an id it also ends a rest. The token rises,
-  // and the first waiter is granted. The holders learn of it (loss::forced) at once; on MariaDB and MySQL with the next
-  // renewal, or earlier if a call of their client waits. False: nobody held the lock; a latch or a barrier is never
-  // held. Throws error: invalid_argument for an impossible name or a nil id; contention if a transaction, such as a
-  // holder's guarded one, keeps the lock's row. That error has outcome_unknown(): the request stays with the client,
-  // and the lock is released when the transaction ends, unless the client is closed before.
+  // and the first waiter is granted. The holders learn of it (loss::forced) at once; on MariaDB and MySQL, and behind a
+  // pooler without options::listen_url, with the next renewal, or earlier if a call of their client waits. False: the
+  // lock was neither held nor resting; a latch or a barrier is never held. Throws error: invalid_argument for an
+  // impossible name or a nil id; contention if a transaction, such as a holder's guarded one, keeps the lock's row. That
+  // error has outcome_unknown(): the request stays with the client, and the lock is released when the transaction ends,
+  // unless the client is closed before.
   bool release(const std::string& name, std::optional<hold_id> only = {});
 
   // Asks all holders to release the lock, and waits until they have. They learn of the request and its reason by
-  // hold::release_requested(), and may ignore it. Later holders are not asked. Throws as release() if it forces, and
-  // error: invalid_argument for impossible options; contention, and then nobody is asked, if a transaction keeps the
-  // row for options::statement_timeout; cancelled if stopped before the database has confirmed the request. If it is
-  // stopped later, it returns `kept` at once. After an error during the wait the holders are still asked.
+  // hold::release_requested(), and may ignore it. Later holders are not asked. A lock that rests has no holder, and the
+  // rest stays, also with then_force. Throws as release() if it forces, and error: invalid_argument for impossible
+  // options; contention, and then nobody is asked, if a transaction keeps the row for options::statement_timeout;
+  // cancelled if stopped before the database has confirmed the request. If it is stopped later, it returns `kept` at
+  // once. After an error during the wait the holders are still asked.
   [[nodiscard]] release_request_result request_release(const std::string& name,
                                                        const release_request_options& how = {});
 
   // Kills expired leases and frees what they held. Always safe; clients do this in the background, too. If a
   // transaction keeps a lock's row, the lock is freed when the transaction ends, unless the client is closed before.
+  // Throws error(unreachable) if the database does not answer about one of the locks.
   sweep_result sweep();
 
   // The latest `limit` lines of a name's history, the latest first. Empty for a latch, a barrier and unrecorded names.
@@ -115,17 +119,20 @@ class ROWLOCK_EXPORT admin {
   // renewal. Each acquire and release of such a name takes the slow path: docs/performance.md says what that costs.
   // Throws error(invalid_argument) for an impossible pattern or limit.
   void record(const recording& what);
-  // Removes a pattern; collect() then deletes the lines. False: there was no such pattern.
+  // Removes a pattern. The lines remain until the next collect(). False: there was no such pattern.
   bool stop_recording(const std::string& pattern);
 
-  // Deletes locks that are free and have not been used for that long; returns how many. The tokens of their
-  // names keep rising. It also deletes history lines beyond what is kept.
+  // Deletes locks that are free and have not been used for that long; returns how many. It may leave locks that
+  // somebody uses meanwhile. The tokens of the deleted names keep rising. It also deletes history lines beyond what is
+  // kept. Throws error(invalid_argument) if idle is not 0 to ten years.
   std::int64_t collect(time_span idle);
 
+  // The stored epoch, in seconds since the beginning of 2026. It rises with raise_epoch(), and by itself after a crash,
+  // a fail-over or a restore, so that later tokens are greater than all earlier ones.
   [[nodiscard]] std::int64_t epoch();
   // For use after a restore from a backup: later tokens of every name are greater than `above` and than all
   // tokens that the current epoch allows. Returns the new epoch. Grants under way at this moment may still
-  // get tokens of the old epoch.
+  // get tokens of the old epoch. Throws error(invalid_argument) if `above` is not 0 to 2^52 - 1.
   std::int64_t raise_epoch(fencing_token above = {});
 
   // How much later than its expiry a lease may be killed, as stored for all clients. Each client uses the longer of

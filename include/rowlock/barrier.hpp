@@ -42,8 +42,9 @@ class ROWLOCK_EXPORT barrier {
   // Waits until all have arrived, for ever if necessary; a broken connection does not end the wait. Returns the number
   // of the generation: the same for all of its members and greater than every earlier one, with gaps. Throws error:
   // broken_barrier; cancelled if stop was requested, which breaks the generation if it has arrived; unreachable if it
-  // was stopped and the database does not answer, as arrive_and_wait_for() does; mismatch, closed, forked, read_only,
-  // and what the database refuses permanently. After an error this arrival no longer counts.
+  // was stopped and the database does not answer, as arrive_and_wait_for() does, or if a thread cannot be started;
+  // mismatch, closed, forked, read_only, and what the database refuses permanently. After an error this arrival no
+  // longer counts.
   std::int64_t arrive_and_wait(std::stop_token stop = {});
 
   // Waits at most `timeout`; with zero or less it arrives, too, and gives up at once unless it is the last. Empty: the

@@ -20,11 +20,13 @@
 //   close(tell)         | over                  | `over` stops; lost(why),       | nothing
 //                       |                       | released                       |
 //   the client closes   | over: failed(closed)  | `over` stops; lost(closed);    | -
-//                       |                       | then over: failed(closed)      |
+//                       |                       | then over: failed(closed), but |
+//                       |                       | without `requeue` no notice    |
 //   the executor drops  | over, without a       | released, over, without a      | -
 //   its function        | notice                | notice                         |
 //
-// After a loss or a resignation it campaigns again, behind all who wait by then, unless `requeue` is false.
+// After a loss or a resignation it campaigns again, behind all who wait by then, unless `requeue` is false. An office
+// that is lost before elected() was called counts for nothing: the candidate campaigns again in any case.
 #pragma once
 
 #include <rowlock/async.hpp>
@@ -62,7 +64,7 @@ struct candidate_options {
   // True: the term ends when elected() returns, as if by resign().
   bool until_return = false;
 
-  // Whether the candidate campaigns again after a loss or a resignation.
+  // Whether the candidate campaigns again after a term. If not, it is over when lost() has returned.
   bool requeue = true;
 
   // The options of each campaign, as for election::campaign. A ttl limits each term. A stop request ends the wait with
@@ -86,9 +88,10 @@ enum class close_mode {
 // above. A moved-from candidate may only be assigned to or destroyed.
 class ROWLOCK_EXPORT candidate {
  public:
-  // Begins to campaign; elected() may be called before this returns. Throws error(invalid_argument) for an empty
-  // executor or elected(), and for detect_deadlock; closed; forked; read_only; unreachable if a thread cannot be
-  // started. Keeps its client open until it is destroyed.
+  // Begins to campaign; elected() may be called before this returns. Throws error: invalid_argument for an empty
+  // executor or elected(), for detect_deadlock, for an impossible ttl or min_hold, and for too many holds
+  // (options::margin); closed; forked; read_only; unreachable if a thread cannot be started. Keeps its client open until
+  // it is destroyed.
   candidate(executor where, const election& office, candidate_options how);
   candidate(candidate&& other) noexcept;
   candidate& operator=(candidate&& other) noexcept;  // closes the previous one

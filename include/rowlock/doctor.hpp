@@ -28,10 +28,11 @@ struct finding {
 // Looks at the server's settings, at rowlock's tables and at this user's rights, and returns what it found,
 // the worst first. Empty: nothing. Changes nothing in the database, and needs no more than the rights of
 // `observe` in docs/operations.md, "Rights"; what these rights do not show is `unknown`. A schema that
-// was never migrated, a standby and an unsuitable server are findings. Opens up to three connections, one
-// after the other, and closes them. Of the settings only prefix, schema, application, listen_url and the timeouts are
-// used. Throws error: invalid_argument, unreachable, authentication, or not_migrated if the server has no such
-// database.
+// was never migrated, a standby and an unsuitable server are findings. Opens up to two connections, on a Galera cluster
+// up to four, and one more for each further server that the URL names; at most two of them are open at once. Of the
+// settings only prefix, schema, application, listen_url and the timeouts are used. Throws error: invalid_argument,
+// unreachable, authentication, privilege if the user may not use the database, not_migrated if the server has no such
+// database, and database if the server refuses for another reason.
 [[nodiscard]] ROWLOCK_EXPORT std::vector<finding> diagnose(const std::string& url,
                                                            const options& settings = {});
 

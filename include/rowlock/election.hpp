@@ -92,11 +92,12 @@ class ROWLOCK_EXPORT election {
 
   // Waits until observe() differs from `seen`, and returns it; with a default leadership, until somebody
   // leads. If the time passes or stop is requested first, it returns `seen`. If several changes follow each
-  // other quickly, it returns only the last. A change wakes the call at once, except on MariaDB and MySQL,
-  // where it polls every options::poll_interval. An unreachable database does not end the wait; if the
-  // database is still unreachable at the end, the call throws error(unreachable), unless stop was requested. The last
-  // read may take options::statement_timeout longer than the timeout. Throws also as observe(), and error(read_only) if
-  // options::read_only is set.
+  // other quickly, it returns only the last. A change wakes the call at once, except on MariaDB and MySQL, and
+  // behind a pooler without options::listen_url, where it polls every options::poll_interval. A leader that vanishes
+  // without a successor wakes nobody; elsewhere the call looks for that every five options::poll_interval. An unreachable
+  // database does not end the wait; if the database is still unreachable at the end, the call throws error(unreachable),
+  // unless stop was requested. The last read may take options::statement_timeout longer than the timeout. Throws also as
+  // observe(), and error(read_only) if options::read_only is set.
   [[nodiscard]] leadership wait(const leadership& seen, std::stop_token stop = {}) const {
     return wait_for(forever, seen, std::move(stop));
   }

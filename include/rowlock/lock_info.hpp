@@ -21,7 +21,7 @@ struct holder_info {
   lock_mode mode = lock_mode::exclusive;
   std::int64_t weight = 1;  // how much of the lock's capacity it has
   fencing_token token;
-  std::chrono::milliseconds held_for{0};
+  std::chrono::milliseconds held_for{0};    // since it was granted, on the database's clock
   std::chrono::milliseconds expires_in{0};  // negative: expired, but not killed yet
   std::string user;                         // whose process it is; empty if an older version acquired it
   std::string command;                      // what it runs: options::command
@@ -31,8 +31,8 @@ struct holder_info {
 };
 
 struct waiter_info {
-  std::int64_t ticket = 0;
-  std::string host;
+  std::int64_t ticket = 0;  // the request with the lowest one is granted first
+  std::string host;         // empty if its lease was killed, as are the other texts; pid is then 0
   std::int64_t pid = 0;
   std::string application;
   rowlock::hold_id hold_id;
@@ -49,8 +49,10 @@ struct waiter_info {
 struct lock_info {
   std::string name;
   lock_kind kind = lock_kind::mutex;
+  // A mutex and an election have the capacity 1, a semaphore its permits, a latch its count, a barrier its parties.
+  // A shared_mutex has 1,000,000, of which each reader has 1.
   std::int64_t capacity = 0;
-  std::int64_t in_use = 0;
+  std::int64_t in_use = 0;  // held, or resting; of a latch what was counted down
   bool fair = true;
   fencing_token token;  // at least that of the latest grant
   std::int64_t waiters = 0;

@@ -26,7 +26,8 @@ struct migration_status {
 };
 
 // The migrations that this version ships for a dialect (postgres or postgresql, mysql or mariadb, sqlite), by version.
-// Throws error(invalid_argument) for an unknown dialect, or a prefix that is not [a-z_][a-z0-9_]{0,30}.
+// Throws error(invalid_argument) for an unknown dialect, or a prefix that is not [a-z_][a-z0-9_]{0,30}. The prefixes
+// `re` and `un` are refused, too: with them a table's name would be a reserved word of SQL.
 [[nodiscard]] ROWLOCK_EXPORT std::vector<migration> shipped_migrations(
     const std::string& dialect, const std::string& prefix = "rowlock_");
 
@@ -34,10 +35,13 @@ struct migration_status {
 [[nodiscard]] ROWLOCK_EXPORT int required_schema_version() noexcept;
 
 // One database's schema. Uses one connection. An object is not thread-safe, but migrators in several threads or
-// processes may run at the same time. Of the settings only prefix, schema, application, read_only and the timeouts are
-// used. A moved-from migrator may only be assigned to or destroyed.
+// processes may run at the same time. On a server a call that changes something waits for another migrator, without a
+// limit. Of the settings only prefix, schema, application, listen_url, read_only and the timeouts are used. A moved-from
+// migrator may only be assigned to or destroyed.
 // Throws error: invalid_argument, unreachable, authentication, privilege, read_only, schema, too_new; not_migrated if
-// the server has no such database.
+// the server has no such database; contention if others keep a table, or the file of SQLite, locked for too long, and
+// database if the database refuses a statement for another reason. Each file that was completed before an error stays
+// applied or reverted; on MariaDB and MySQL also a part of the one that failed. The call may be repeated.
 class ROWLOCK_EXPORT migrator {
  public:
   explicit migrator(const std::string& url, const options& settings = {});
@@ -45,6 +49,7 @@ class ROWLOCK_EXPORT migrator {
   migrator& operator=(migrator&& other) noexcept;
   ~migrator();
 
+  // If the role may not read rowlock's ledger, status() and verify() treat it as missing: nothing is recorded.
   [[nodiscard]] std::vector<migration_status> status();
 
   // Each of the following returns what it did, or with dry_run would do, in order. Empty: nothing to do.

@@ -68,7 +68,8 @@ class ROWLOCK_OWNER quorum_hold {
   // members' holds, minus the drift. Zero if it is not valid.
   std::chrono::nanoseconds remaining() const noexcept;
 
-  // As the functions of hold. loss() is that of the member's hold whose loss ended the majority.
+  // As the functions of hold. loss() is that of the member's hold whose loss ended the majority. If loss() or release()
+  // is called when the hold is lost and the stop token has not stopped yet, it may be that of another member's hold.
   [[nodiscard]] std::stop_token stop_token() const noexcept;
   rowlock::loss loss() const noexcept;
 
@@ -82,7 +83,7 @@ class ROWLOCK_OWNER quorum_hold {
   // those that have not granted the lock, show the previous text or none; repeat the call to reach one that was away.
   //
   // Throws error: hold_lost if the hold is over, or if its databases say that fewer than a majority still
-  // have it; invalid_argument. If fewer than a majority have stored the text, it throws the error of one of
+  // have it; invalid_argument; forked. If fewer than a majority have stored the text, it throws the error of one of
   // the others: a permanent refusal if the members that do not refuse are too few for a majority, otherwise
   // contention or unreachable (the guarded transaction of a member's hold may cause either).
   // outcome_unknown() is then true if a member has, or may still get, the new text. The hold is unchanged,

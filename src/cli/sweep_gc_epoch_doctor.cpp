@@ -53,10 +53,9 @@ int print_epoch(const context& global, std::int64_t epoch) {
 }
 
 int raise(const context& global, std::int64_t above) {
-  // JSON would round a token beyond 2^53.
-  if (above < 0 || above >= std::int64_t{1} << 53) {
-    throw error(errc::invalid_argument,
-                fmt::format("--above {} is not a token; tokens are 0 to 2^53 - 1", above));
+  // As admin::raise_epoch, but before the command connects.
+  if (above < 0 || above >= std::int64_t{1} << 52) {
+    throw error(errc::invalid_argument, fmt::format("--above {} is outside 0 to 2^52 - 1", above));
   }
   return print_epoch(global, admin{global.connect()}.raise_epoch(fencing_token{above}));
 }

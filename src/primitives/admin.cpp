@@ -186,13 +186,16 @@ sweep_result admin::sweep() {
   constexpr std::size_t at_once = 1000;
   update_recorded(engine_of(db_));
   // Kills the leases first: what they held becomes stale when they are killed.
-  for (std::size_t killed = at_once; killed == at_once;) {
-    killed = access::tasks(db_).result_of([skew](store::session& session) {
+  for (bool goes_on = true; goes_on;) {
+    const auto [found, killed] = access::tasks(db_).result_of([skew](store::session& session) {
       // Leases may be judged by this server's clock only after they have been lengthened for it.
       session.record_database_state();
-      return session.kill(session.find_stale(at_once, skew).leases, skew).size();
+      const auto expired = session.find_stale(at_once, skew).leases;
+      return std::pair{expired.size(), session.kill(expired, skew).size()};
     });
     total.leases += static_cast<std::int64_t>(killed);
+    // Leases that others use at this moment are not killed.
+    goes_on = found == at_once && killed > 0;
   }
   for (std::string after;;) {
     const auto found = access::tasks(db_).result_of(
@@ -200,7 +203,12 @@ sweep_result admin::sweep() {
     for (const auto& name : found.names) {
       const auto result = client_layer::sweep_lock(engine_of(db_), name,
                                                    engine_of(db_).environment().settings.statement_timeout);
-      if (result == release_result::released || result == release_result::lost) ++total.locks;
+      if (result == release_result::unknown) {
+        throw error(errc::unreachable,
+                    "the database did not answer in time; whether \"" + name + "\" was cleaned is unknown",
+                    {}, true);
+      }
+      if (result != release_result::pending) ++total.locks;
     }
     if (found.next.empty()) return total;
     after = found.next;
@@ -213,12 +221,15 @@ std::int64_t admin::collect(time_span idle) {
                 "an idle time of " + std::to_string(idle.count()) + " ms is outside 0 to ten years");
   }
   constexpr std::size_t at_once = 1000;
+  const auto& time = engine_of(db_).environment().time;
+  const auto begun = time.now();
   std::int64_t total = 0;
-  for (;;) {
-    const auto deleted = access::tasks(db_).result_of(
-        [idle](store::admin_verbs& session) { return session.collect(idle, at_once); });
-    total += deleted;
-    if (deleted < static_cast<std::int64_t>(at_once)) break;
+  // A page may delete fewer locks than it has found, because others use some of them. All pages mean the locks that
+  // were unused when the first one began, so that this ends although others go on making locks.
+  for (std::int64_t deleted = 1; deleted > 0; total += deleted) {
+    const auto age = idle + std::chrono::duration_cast<milliseconds>(time.now() - begun);
+    deleted = access::tasks(db_).result_of(
+        [age](store::admin_verbs& session) { return session.collect(age, at_once); });
   }
   primitives::prune_histories(access::tasks(db_));
   return total;
@@ -246,8 +257,9 @@ void admin::set_skew(time_span skew) {
 }
 
 std::int64_t admin::raise_epoch(fencing_token above) {
+  // JSON would round a token beyond 2^53, and later tokens need room below that.
   if (above.value() < 0 || above.value() >= std::int64_t{1} << 52) {
-    throw error(errc::invalid_argument, "a token of " + above.to_string() + " is outside 0 to 2^52");
+    throw error(errc::invalid_argument, "a token of " + above.to_string() + " is outside 0 to 2^52 - 1");
   }
   return access::tasks(db_).result_of(
       [above](store::admin_verbs& session) { return session.raise_epoch(above.value()); });

@@ -5,6 +5,7 @@
 
 #include <rowlock/error.hpp>
 
+#include <tuple>
 #include <utility>
 
 namespace rowlock::primitives {
@@ -54,6 +55,11 @@ class candidacy::end_call final : public client_layer::executor_call {
 candidacy::candidacy(std::shared_ptr<client_layer::engine> on, model::lock_request office, executor where,
                      candidate_options how)
     : engine_(std::move(on)), office_(std::move(office)), where_(std::move(where)), how_(std::move(how)) {}
+
+// A forked child cannot end the watch: if its callback ran at the fork, that would wait for ever for its end.
+candidacy::~candidacy() {
+  if (engine_->is_forked()) std::ignore = on_loss_.release();
+}
 
 // wait_ is set before the wait starts, because its continuation may run before start() returns. close() cannot
 // interfere: it waits until no step runs.
@@ -194,7 +200,7 @@ std::stop_source candidacy::begin_term() {
     end = end_;
   }
   // Runs on the thread that notifies of losses, or here if the hold is already lost.
-  on_loss_.emplace(term_->stop_token(), [weak = std::weak_ptr{self()}, end]() mutable {
+  on_loss_ = std::make_unique<loss_watch>(term_->stop_token(), [weak = std::weak_ptr{self()}, end]() mutable {
     const auto alive = weak.lock();
     end.request_stop();
     if (alive) alive->office_was_lost();

@@ -24,6 +24,7 @@ class candidacy final : public client_layer::serial_steps {
  public:
   candidacy(std::shared_ptr<client_layer::engine> on, model::lock_request office, executor where,
             candidate_options how);
+  ~candidacy() override;
 
   void campaign();  // throws what acquire_async throws
   candidate_state state() const;
@@ -32,6 +33,7 @@ class candidacy final : public client_layer::serial_steps {
 
  private:
   using async_acquire = client_layer::async_call<client_layer::acquire_call>;
+  using loss_watch = std::stop_callback<std::function<void()>>;
   struct turn;
   class end_call;
   enum class action { none, elect, lose, drop, campaign, tell_failure };
@@ -75,7 +77,7 @@ class candidacy final : public client_layer::serial_steps {
   std::shared_ptr<end_call> resign_call_ ROWLOCK_GUARDED_BY(mutex_);
   // Only for the steps, and for close() when none runs.
   std::unique_ptr<term> term_;
-  std::optional<std::stop_callback<std::function<void()>>> on_loss_;
+  std::unique_ptr<loss_watch> on_loss_;
 };
 
 }  // namespace rowlock::primitives

@@ -10,6 +10,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <tuple>
 
 namespace rowlock::primitives {
 
@@ -71,7 +72,12 @@ quorum_state::quorum_state(std::shared_ptr<member_holds> members, const limits& 
 }
 
 quorum_state::~quorum_state() {
-  if (!is_forked()) release();
+  if (is_forked()) {
+    // A watch whose callback ran at the fork would wait for ever for the callback's end.
+    for (auto& one : watches_) std::ignore = one.release();
+  } else {
+    release();
+  }
 }
 
 std::size_t quorum_state::standing() const noexcept {

@@ -90,6 +90,9 @@ TEST_P(upkeep_test, epoch_refuses_what_is_no_token) {
   for (const std::string text : {"-1", "9007199254740992", "many", "99999999999999999999"}) {
     EXPECT_EQ(rowlock({"epoch", "raise", "--above", text}).exit_code, 64) << text;
   }
+  const auto refused = rowlock({"epoch", "raise", "--above", "4503599627370496"});
+  EXPECT_EQ(refused.exit_code, 64);
+  EXPECT_THAT(refused.err, testing::HasSubstr("--above 4503599627370496 is outside 0 to 2^52 - 1"));
 }
 
 ROWLOCK_FOR_EACH_SQL_STORE(upkeep_test);

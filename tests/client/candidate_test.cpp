@@ -140,6 +140,17 @@ TEST_P(candidate_test, the_close_of_its_client_ends_it) {
   EXPECT_TRUE(told.is_over());
 }
 
+TEST_P(candidate_test, the_close_of_its_client_is_no_failure_if_it_would_not_campaign_again) {
+  client mine_alone = new_client();
+  auto how = told.options();
+  how.requeue = false;
+  const candidate mine{runs.get(), election{mine_alone, "office"}, how};
+  ASSERT_TRUE(eventually([&] { return mine.state() == candidate_state::leading; }));
+  mine_alone.close();
+  ASSERT_TRUE(eventually([&] { return mine.state() == candidate_state::over; }));
+  EXPECT_THAT(told.lines(), ElementsAre("elected", "lost: closed"));
+}
+
 TEST_P(candidate_test, all_candidates_are_listed_with_the_leader_first) {
   EXPECT_THAT(there.candidates(), IsEmpty());
   auto settings = patient();
@@ -206,14 +217,20 @@ TEST_F(candidate_clock_test, a_lease_that_ends_stops_the_token_before_the_notice
 }
 
 TEST_F(candidate_clock_test, an_office_that_is_lost_before_its_turn_is_not_told) {
-  const candidate mine{by_hand.get(), here, told.options()};
-  ASSERT_TRUE(eventually([&] { return by_hand.size() == 1; }));
-  const auto first = holder_of("office");
-  ASSERT_TRUE(admin(other).release("office"));
-  ASSERT_TRUE(soon([&] { return db.stats().lost == 1; }));
-  ASSERT_TRUE(led());
-  EXPECT_THAT(told.lines(), ElementsAre("elected"));
-  EXPECT_NE(holder_of("office"), first);
+  for (const bool requeue : {true, false}) {
+    diary lines;
+    auto how = lines.options();
+    how.requeue = requeue;
+    const auto lost = db.stats().lost;
+    const candidate mine{by_hand.get(), here, how};
+    ASSERT_TRUE(eventually([&] { return by_hand.size() == 1; }));
+    const auto first = holder_of("office");
+    ASSERT_TRUE(admin(other).release("office"));
+    ASSERT_TRUE(soon([&] { return db.stats().lost == lost + 1; }));
+    ASSERT_TRUE(run_until([&] { return lines.size() > 0; }));
+    EXPECT_THAT(lines.lines(), ElementsAre("elected"));
+    EXPECT_NE(holder_of("office"), first) << "it campaigns again, whatever requeue says";
+  }
 }
 
 TEST_F(candidate_clock_test, a_loss_while_elected_runs_is_told_after_it) {

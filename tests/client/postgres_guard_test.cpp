@@ -98,6 +98,21 @@ TEST_P(postgres_guard_test, the_libpqxx_adapter_proves_and_refuses) {
   EXPECT_EQ(code_of([&] { guard(tx, lost); }), errc::hold_lost);
 }
 
+TEST_P(postgres_guard_test, reads_the_name_whatever_the_connections_character_set) {
+  const hold held = mutex(db, "na\u00EFve \U0001F600").acquire();
+  const auto by_libpq = open_raw_sql(fixture());
+  pqxx::connection by_libpqxx{fixture().url()};
+  for (const std::string set : {"latin1", "utf8"}) {
+    by_libpq->run("SET client_encoding = '" + set + "'");
+    by_libpq->run("BEGIN");
+    EXPECT_NO_THROW(by_libpq->guard(held)) << set;
+    by_libpq->run("ROLLBACK");
+    by_libpqxx.set_client_encoding(set);
+    pqxx::work tx{by_libpqxx};
+    EXPECT_NO_THROW(guard(tx, held)) << set;
+  }
+}
+
 TEST_P(postgres_guard_test, a_transaction_that_has_failed_is_refused) {
   const hold held = mutex(db, "a").acquire();
   const auto app = open_raw_sql(fixture());

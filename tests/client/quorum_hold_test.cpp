@@ -2,6 +2,9 @@
 
 #include "support/background.hpp"
 
+#include <sys/wait.h>
+#include <unistd.h>
+
 #include <atomic>
 
 namespace rowlock::test {
@@ -112,6 +115,34 @@ TEST_F(quorum_hold_test, is_lost_with_its_leases_before_another_is_granted) {
   ASSERT_TRUE(soon([&] { return waiting.wait_for(0s) == std::future_status::ready; }));
   EXPECT_GT(waiting.get(), held.token());
   EXPECT_EQ(held.loss(), loss::expired);
+}
+
+// The end of a std::stop_callback waits for its call, which no thread of the child will ever end.
+TEST_F(quorum_hold_test, whose_loss_is_being_told_at_a_fork_ends_in_the_child) {
+  const auto one = new_process();
+  auto held = take(*one);
+  ASSERT_TRUE(held);
+  std::atomic<bool> is_told{false};
+  std::promise<void> may_go_on;
+  const std::stop_callback on_loss{held.stop_token(), [&] {
+                                     is_told = true;
+                                     may_go_on.get_future().wait();
+                                   }};
+  cut({0, 1, 2});
+  EXPECT_TRUE(soon([&] { return is_told.load(); }));
+  // If another thread were in a sanitizer's allocator at this moment, the allocator would stay locked in the child.
+  virtual_time::let_others_sleep();
+  const pid_t child = ::fork();
+  if (child == 0) {
+    ::alarm(60);
+    held = {};
+    ::_exit(0);
+  }
+  int status = 0;
+  EXPECT_EQ(::waitpid(child, &status, 0), child);
+  EXPECT_TRUE(WIFEXITED(status) && WEXITSTATUS(status) == 0);
+  may_go_on.set_value();
+  cut({});
 }
 
 TEST_F(quorum_hold_test, an_explicit_ttl_ends_it) {

@@ -20,12 +20,13 @@
 // queue changes the lock's row. The server has rolled the transaction back: retry it, as for 1213.
 //
 // The guard needs START TRANSACTION. In an XA transaction the guard is refused, because XA PREPARE releases the lock
-// on the row while the transaction can still be committed. On InnoDB a ROLLBACK TO SAVEPOINT keeps the guard.
+// on the row while the transaction can still be committed. It is not refused where the guard also writes the row, see
+// below: XA PREPARE keeps the lock on a written row. On InnoDB a ROLLBACK TO SAVEPOINT keeps the guard.
 //
-// On a Galera cluster the guard also writes the lock's row, because a cluster detects conflicts only between
-// writes. There, call it outside any savepoint that may be rolled back. A caller on another node that wants
-// the lock may then abort this transaction, at any statement or at COMMIT, with error 1213. Nothing was
-// written then: retry it.
+// On a Galera cluster and in a MySQL group with several primaries the guard also writes the lock's row, because they
+// detect conflicts only between writes. There, call it outside any savepoint that may be rolled back. A caller on
+// another node that wants the lock may then abort this transaction, at any statement or at COMMIT, with error 1213.
+// Nothing was written then: retry it.
 #pragma once
 
 #include <rowlock/error.hpp>
@@ -88,8 +89,8 @@ inline void refuse_mysql_xa(MYSQL* connection) {
 }  // namespace detail
 
 // Two round trips. Throws error: hold_lost if the hold is not valid: roll the transaction back; invalid_argument
-// outside a transaction and in an XA transaction; database with the server's SQLSTATE, where 40001 means: retry. The
-// SQLSTATE is 40001 for error 1020, too.
+// outside a transaction and in an XA transaction, except as above; database with the server's SQLSTATE, where 40001
+// means: retry. The SQLSTATE is 40001 for error 1020, too. Also throws what hold::guard_statement() throws.
 inline void guard(MYSQL* connection, const hold& held) {
   // With autocommit off the guard itself begins a transaction.
   if ((connection->server_status & SERVER_STATUS_IN_TRANS) == 0 &&

@@ -20,8 +20,8 @@
 
 ROWLOCK_BEGIN_NAMESPACE
 
-// Throws error(hold_lost) if the hold is not valid: roll the transaction back. Throws what libpqxx throws; the
-// transaction then proves nothing.
+// Throws error(hold_lost) if the hold is not valid: roll the transaction back. Throws also what hold::guard_statement()
+// and libpqxx throw; the transaction then proves nothing.
 //
 // Guard the whole transaction, before any savepoint: rolling back a pqxx::subtransaction or a savepoint ends the guard,
 // and later writes are not protected. In a pqxx::nontransaction the guard would end with its statement. Both are
@@ -35,11 +35,8 @@ inline void guard(pqxx::transaction_base& tx, const hold& held) {
                 "before the writes that it protects");
   }
   const guard_statement statement = held.guard_statement();
-#if PQXX_VERSION_MAJOR > 7 || (PQXX_VERSION_MAJOR == 7 && PQXX_VERSION_MINOR >= 10)
-  const auto proof = tx.exec(statement.sql, pqxx::params{statement.parameters[0], statement.parameters[1]});
-#else
-  const auto proof = tx.exec_params(statement.sql, statement.parameters[0], statement.parameters[1]);
-#endif
+  // The server would read a parameter in client_encoding, whatever that is.
+  const auto proof = tx.exec(detail::with_literals(statement.sql, statement.parameters));
   if (proof.empty()) detail::throw_guard_lost(held);
 }
 void guard(pqxx::subtransaction& tx, const hold& held) = delete;

@@ -53,7 +53,8 @@ inline void require_plain_mysql_transaction(soci::session& sql) {
 }  // namespace detail
 
 // Throws error(hold_lost) if the hold is not valid: roll the transaction back. Throws error(invalid_argument) outside a
-// transaction, in an XA transaction and for other backends, and what SOCI throws.
+// transaction, for other backends, and, with the exception in guard/mysql.hpp, in an XA transaction. Also throws what
+// hold::guard_statement() and SOCI throw.
 inline void guard(soci::session& sql, const hold& held) {
   const std::string backend = sql.get_backend_name();
   if (backend != "mysql" && backend != "postgresql") {

@@ -21,7 +21,8 @@
 ROWLOCK_BEGIN_NAMESPACE
 
 // Throws error(hold_lost) if the hold is not valid: roll the transaction back. Throws error(invalid_argument) outside a
-// transaction, and error(database) with SQLite's extended result code; BUSY means: retry the transaction.
+// transaction, and error(database) with SQLite's extended result code; BUSY means: retry the transaction. Also throws
+// what hold::guard_statement() throws.
 inline void guard(sqlite3* connection, const hold& held) {
   if (sqlite3_get_autocommit(connection) != 0) {
     throw error(errc::invalid_argument, "a guard needs an open transaction: BEGIN IMMEDIATE before it");

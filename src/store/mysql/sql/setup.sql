@@ -21,7 +21,8 @@ SET NAMES utf8mb4 COLLATE utf8mb4_bin;
 -- locked, and wait.
 -- MariaDB reads JSON_TABLE's columns in the database's character set; one with two bytes for a letter would yield no
 -- hex digits.
--- On MariaDB a transaction that has locked rows of locks waits for nobody; MySQL has no wait shorter than a second.
+-- On MariaDB a transaction that has locked rows of locks waits for nobody; MySQL has no wait shorter than a second. An
+-- older MySQL, which reads neither comment, must be able to execute this, because its version is checked later.
 -- Inside a transaction, our sessions are never idle for longer than a statement may take; for MySQL see
 -- begin_bounded.
 SET @rowlock_idle_s = :lock_wait_s, SESSION completion_type = 'NO_CHAIN',
@@ -40,7 +41,7 @@ SET @rowlock_idle_s = :lock_wait_s, SESSION completion_type = 'NO_CHAIN',
   group_concat_max_len = 4194304,
   wait_timeout = 90000,
   interactive_timeout = 90000,
-  innodb_lock_wait_timeout = /*M! :lock_wait_s */ /*!80000 1 */,
+  /*M! innodb_lock_wait_timeout = :lock_wait_s, */ /*!80000 innodb_lock_wait_timeout = 1, */
   lock_wait_timeout = :lock_wait_s
   /*M! , collation_database = utf8mb4_bin, old_mode = '', join_cache_level = 0, in_predicate_conversion_threshold = 1000,
   query_cache_type = OFF, tmp_disk_table_size = 18446744073709551615, max_statement_time = :timeout_s,
