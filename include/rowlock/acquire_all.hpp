@@ -94,12 +94,14 @@ class ROWLOCK_OWNER hold_set {
 // locks of more than one client.
 ROWLOCK_EXPORT hold_set acquire_all(const std::vector<wanted>& locks, const acquire_options& how = {});
 
-// Empty: one of the locks was not available at once; a lock whose row another transaction keeps locked counts as not
-// available. Throws also error: unreachable and others, as mutex::try_acquire.
+// Empty: one of the locks was not available at once. The call waits up to options::statement_timeout for a row that
+// another transaction keeps locked; then that lock counts as not available. Throws also error: unreachable and others,
+// as mutex::try_acquire.
 ROWLOCK_EXPORT hold_set try_acquire_all(const std::vector<wanted>& locks, const acquire_options& how = {});
 
 // One time limit for all; zero or less is try_acquire_all. Empty: the time passed or stop was requested. Throws as
-// try_acquire_all if the database could not be reached when the time passed.
+// try_acquire_all if the database could not be reached when the time passed, unless the call stood in a lock's queue:
+// then the set is empty.
 ROWLOCK_EXPORT hold_set try_acquire_all_for(time_limit timeout, const std::vector<wanted>& locks,
                                             const acquire_options& how = {});
 template <class Clock, class Duration>

@@ -21,7 +21,7 @@ ROWLOCK_BEGIN_NAMESPACE
 // client renews it from now on. If several calls use the same text, also within one client, one of them gets the hold.
 //
 // Throws error: invalid_argument if the text is not transfer()'s or is incomplete, or for too many holds
-// (options::margin); contention if a guarded transaction of this lock lasts longer than options::statement_timeout;
+// (options::margin); contention if a guarded transaction of this lock stays open for as long as a call may take;
 // unreachable; closed; forked; read_only if options::read_only is set. Nothing has changed then, unless
 // outcome_unknown(): then the hold may have been adopted, in which case it is released.
 ROWLOCK_EXPORT hold adopt(client db, const std::string& text);
@@ -39,8 +39,9 @@ ROWLOCK_EXPORT hold adopt(client db, const std::string& text);
 // The token is a new one, the data is empty, and a guarded transaction of the old process is refused. So a process that
 // was wrongly taken for dead cannot damage guarded data. But it learns of its loss only with its next renewal: do not
 // reclaim from a process that may be alive. On the same machine rowlock checks this: the call throws error(contention)
-// if the old process still runs, also if that is the caller's own. If another process has got the old one's pid, the
-// machine's boot and the process's start time tell them apart, if /proc shows these. Throws everything else as adopt().
+// if the old process still runs; if that is the caller's own, only while the hold is still valid there. If another
+// process has got the old one's pid, the machine's boot and the process's start time tell them apart, if /proc shows
+// these. Throws everything else as adopt().
 ROWLOCK_EXPORT hold reclaim(client db, const std::string& text);
 
 ROWLOCK_END_NAMESPACE

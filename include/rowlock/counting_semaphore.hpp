@@ -49,10 +49,11 @@ class ROWLOCK_EXPORT counting_semaphore {
   // Gives back that many permits of the hold and keeps the rest: hold::weight() falls by `permits`; its id and token
   // stay the same. Waiters are granted what became free in the same commit. If an answer is lost, the request is
   // repeated for as long as a call may take; it never gives back twice.
-  // Throws error: invalid_argument for a hold of another lock, and unless 1 <= permits < weight (hold::release() gives
-  // back all); hold_lost if the hold is no longer valid; contention if a guarded transaction of this hold is open;
-  // unreachable. The hold is then unchanged, unless outcome_unknown(): then weight() has fallen, and the permits are
-  // free at the latest when the hold is released. Do not repeat the call.
+  // Throws error: invalid_argument for a hold of another lock, kind of lock or client, and unless 1 <= permits < weight
+  // (hold::release() gives back all); hold_lost if the hold is no longer valid; contention if a guarded transaction of
+  // this hold (SQLite: any that writes) stays open for as long as a call may take; unreachable; forked. The hold is
+  // then unchanged, unless outcome_unknown(): then weight() has fallen, and the permits are free at the latest when the
+  // hold is released. Do not repeat the call.
   void release(hold& held, std::int64_t permits);
 
   // How many permits are free, as last written. Only a hint: it may change at any time, and permits of a vanished
@@ -65,15 +66,17 @@ class ROWLOCK_EXPORT counting_semaphore {
   // the new capacity, and all objects made with the old one, get error(mismatch).
   // If nobody has used the name yet, its capacity is the new one from the start. Throws error: invalid_argument unless
   // it is 1 to 1,000,000,000; mismatch if the name is no semaphore; contention if somebody keeps its row longer than
-  // options::statement_timeout; unreachable. capacity() is then unchanged. If outcome_unknown(), the stored capacity
-  // may be the new one; the call may be repeated.
+  // options::statement_timeout; unreachable; read_only if options::read_only is set. capacity() is then unchanged, but
+  // a name that nobody had used may exist from then on, with the new capacity. If outcome_unknown(), the stored
+  // capacity may be the new one; the call may be repeated.
   void resize(std::int64_t capacity);
 
   // Adds `difference` to the stored capacity, and returns the new one, which is capacity() from then on. Concurrent
   // calls all count. A name that nobody has used yet begins with capacity(). Waiters and holders are treated as by
   // resize(). Throws error as resize(), and invalid_argument if the new capacity would be outside 1 to 1,000,000,000.
-  // Nothing is then changed, unless outcome_unknown(): then the difference may have been added. Read the stored
-  // capacity (admin::show) before you repeat the call: a repeated call counts twice.
+  // Nothing is then changed, except that a name which nobody had used may exist from then on, with capacity(); unless
+  // outcome_unknown(): then the difference may have been added. Read the stored capacity (admin::show) before you
+  // repeat the call: a repeated call counts twice.
   std::int64_t resize_by(std::int64_t difference);
 
   // As the functions of mutex. available() says whether a permit is free.

@@ -74,7 +74,8 @@ class ROWLOCK_EXPORT error : public std::system_error {
   errc kind() const noexcept { return static_cast<errc>(code().value()); }
 
   // The same call may succeed later without any intervention. True for unreachable, read_only, broken_barrier and
-  // contention, and for each error with outcome_unknown().
+  // contention, and for each error with outcome_unknown(). read_only may be true in vain: a client with
+  // options::read_only never succeeds.
   bool transient() const noexcept;
 
   // The call may have taken effect, or may still do so: an answer was lost, or the request is still under way. rowlock

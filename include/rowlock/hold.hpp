@@ -89,8 +89,9 @@ class ROWLOCK_OWNER hold {
   std::chrono::nanoseconds remaining() const noexcept;
 
   // Stops when the hold is lost, not when it is released. Callbacks run on a rowlock thread, under no lock; be quick.
-  // If the hold is lost already, a callback runs at once, on the calling thread. In a forked child the token never
-  // stops.
+  // If the hold is lost already, the returned token has stopped, and a callback that is registered with it runs at
+  // once, on the calling thread; callbacks of earlier tokens run on the rowlock thread all the same. In a forked child
+  // the token never stops.
   [[nodiscard]] std::stop_token stop_token() const noexcept;
 
   rowlock::loss loss() const noexcept;
@@ -112,8 +113,9 @@ class ROWLOCK_OWNER hold {
   //
   // Throws error: hold_lost if the hold is over, which the database checks; invalid_argument; contention if a
   // guarded transaction of this hold stays open longer than options::statement_timeout (on PostgreSQL not for
-  // an exclusive hold, whose guard does not block the text), or another one keeps the row; unreachable; forked. The
-  // text is then unchanged, unless outcome_unknown(). The call may be repeated.
+  // an exclusive hold, whose guard does not block the text), or another one keeps the row; unreachable; privilege,
+  // read_only, database and others if the database refuses; closed if the client is closed meanwhile; forked. The text
+  // is then unchanged, unless outcome_unknown(). The call may be repeated.
   void set_data(const std::string& text) const;
 
   // Releases the lock; waits at most options::close_timeout. Whatever it returns, the hold is over: errors of the

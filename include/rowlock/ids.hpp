@@ -39,7 +39,8 @@ ROWLOCK_EXPORT std::ostream& print(std::ostream& out, std::string_view text);
 
 }  // namespace detail
 
-// The id of one acquisition: 128 random bits. They sort as their texts do.
+// The id of one acquisition: 128 bits. Both halves are random, but the first is the same for all that one thread
+// acquires. Ids sort as their texts do.
 class hold_id : public detail::id128 {
  public:
   constexpr hold_id() noexcept = default;  // nil: no hold, or a lock that rests
@@ -60,7 +61,7 @@ class hold_id : public detail::id128 {
   }
 };
 
-// The id of a lease: of a client, or of a single hold that has an explicit ttl. As hold_id.
+// The id of a lease: of a client, or of a single hold that has an explicit ttl. Sorts as hold_id.
 class lease_id : public detail::id128 {
  public:
   constexpr lease_id() noexcept = default;

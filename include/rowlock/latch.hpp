@@ -21,8 +21,9 @@ ROWLOCK_BEGIN_NAMESPACE
 // Thread safety: every member may be called from any thread at once. Movable, as mutex.
 //
 // Every member except name() and count() throws error: mismatch if the name is stored as another kind of lock or with
-// another count; unreachable, privilege and others if the database does not answer; closed; forked. The count is then
-// unchanged, unless outcome_unknown(): then the call may have taken effect.
+// another count; unreachable, privilege and others if the database does not answer; closed; forked. Members that count
+// down or reset throw read_only if options::read_only is set. The count is then unchanged, unless outcome_unknown():
+// then the call may have taken effect.
 class ROWLOCK_EXPORT latch {
  public:
   // name: as mutex. count: 1 to 1,000,000,000, the same everywhere. Sends nothing. Throws error(invalid_argument).
@@ -46,13 +47,15 @@ class ROWLOCK_EXPORT latch {
   // Whether the latch is open.
   [[nodiscard]] bool try_wait() const;
 
-  // Waits until the latch is open, for ever if necessary, even without a connection. Throws also error(cancelled) if
-  // stop is requested, and error(read_only) if options::read_only is set and the latch is closed.
+  // Waits until the latch is open, for ever if necessary, even without a connection. Throws also error: cancelled if
+  // stop is requested; read_only if options::read_only is set and the latch is closed; and, although it waits for a
+  // connection, unreachable if a thread cannot be started.
   void wait(std::stop_token stop = {});
 
   // Waits at most `timeout`; zero or less is try_wait(). False: the latch was not open by then, or stop was requested.
-  // Throws error(unreachable) if all attempts to ask the database had failed by then; if no attempt had ended, the
-  // result is false.
+  // Throws error(unreachable) if by then the call had entered no queue and its latest attempt to ask the database had
+  // failed. If the database answered nothing during the whole call, it throws unreachable for a timeout of 800 ms or
+  // more; for a shorter one the result is false.
   [[nodiscard]] bool wait_for(time_limit timeout, std::stop_token stop = {});
   template <class Clock, class Duration>
   [[nodiscard]] bool wait_until(const std::chrono::time_point<Clock, Duration>& time,

@@ -33,10 +33,11 @@ class ROWLOCK_EXPORT exclusive_lock {
   const std::string& name() const noexcept;
 
   // Waits its turn, for ever if necessary, even while the database cannot be reached. Throws error: mismatch,
-  // cancelled, closed, forked, deadlock if that is detected, permanent refusals (privilege, not_migrated),
-  // invalid_argument for impossible options or too many holds (options::margin), read_only if options::read_only is
-  // set, and unreachable if a thread cannot be started. If this or one of the following calls returns no hold, nothing
-  // is held: the call's place in the queue, or a late grant, is released in the background.
+  // cancelled, closed, forked, deadlock if that is detected, permanent refusals (authentication, privilege,
+  // not_migrated, too_new, database), invalid_argument for impossible options or too many holds (options::margin),
+  // read_only if options::read_only is set, unreachable if a thread cannot be started, and internal. If this or one of
+  // the following calls returns no hold, nothing is held: the call's place in the queue, or a late grant, is released
+  // in the background.
   hold acquire(const acquire_options& how = {});
 
   // Does not wait for a holder. Empty: somebody holds the lock or waits for it, it rests, or stop was requested. Throws
@@ -45,8 +46,9 @@ class ROWLOCK_EXPORT exclusive_lock {
   hold try_acquire(const acquire_options& how = {});
 
   // Waits at most `timeout`; zero or less is try_acquire. Empty: the lock was not granted by then, or stop was
-  // requested. Throws as try_acquire if all attempts to ask the database had failed by then, and unreachable if the
-  // database answered nothing for 800 ms or more; if it answered nothing for a shorter time, the hold is empty.
+  // requested. Throws as try_acquire if by then the call had entered no queue and its latest attempt to ask the
+  // database had failed. If the database answered nothing during the whole call, it throws unreachable for a timeout of
+  // 800 ms or more; for a shorter one the hold is empty.
   hold try_acquire_for(time_limit timeout, const acquire_options& how = {});
   template <class Clock, class Duration>
   hold try_acquire_until(const std::chrono::time_point<Clock, Duration>& time,
@@ -56,9 +58,10 @@ class ROWLOCK_EXPORT exclusive_lock {
 
   // The standard's names. They throw what acquire(), try_acquire() and try_acquire_for() throw. lock() also throws
   // error(deadlock) if this thread has locked this object already (a recursive_mutex counts instead); the lock is then
-  // unchanged. unlock() without lock() throws error(hold_lost). It does not report that the hold was lost in the
-  // meantime: ask current_hold() first if that matters. It waits as hold::release() does. If a thread ends without
-  // unlock(), the lock stays locked until this object is destroyed.
+  // unchanged. A hold that was lost does not count for that, but each lock() still needs an unlock() of its own.
+  // unlock() without lock() throws error(hold_lost). It does not report that the hold was lost in the meantime: ask
+  // current_hold() first if that matters. It waits as hold::release() does. If a thread ends without unlock(), the lock
+  // stays locked until this object is destroyed.
   void lock();
   [[nodiscard]] bool try_lock();
   [[nodiscard]] bool try_lock_for(time_limit timeout) { return lock_within(timeout); }
@@ -69,7 +72,7 @@ class ROWLOCK_EXPORT exclusive_lock {
   void unlock();
 
   // The innermost hold of this thread's lock(): its token, remaining time, stop token and guard. Throws
-  // error(hold_lost) if this thread has not locked this object.
+  // error(hold_lost) if this thread has not locked this object, and error(forked) in a forked child.
   const hold& current_hold() const;
 
   // What the database shows of the lock, in one statement each. The answer may be out of date before the call returns:

@@ -1,5 +1,6 @@
-// How a client, a lock and a single acquire behave. The defaults suit a service on a healthy network. If two of a
-// client's options contradict each other, connect() throws error(invalid_argument) with both values.
+// How a client, a lock and a single acquire behave. The defaults suit a service on a healthy network. A client's
+// timeouts and intervals are above 0 and at most 24 hours. If one of its options is impossible, or two contradict each
+// other, connect() throws error(invalid_argument) with the values.
 #pragma once
 
 #include <rowlock/time_limit.hpp>
@@ -12,6 +13,8 @@
 #include <string_view>
 
 ROWLOCK_BEGIN_NAMESPACE
+
+struct hold_event;  // rowlock/client.hpp
 
 enum class log_level { debug, info, warning, error };
 
@@ -29,7 +32,9 @@ struct options {
   // URL cannot be reached, waiters poll every poll_interval.
   std::string listen_url;
 
-  // Shown to operators by `rowlock list`, and as application_name in PostgreSQL. Empty: the program's name.
+  // Shown to operators by `rowlock list`. PostgreSQL's application_name is "rowlock", followed by a space and this text
+  // if it is not empty. UTF-8, at most 255 bytes, no control characters. Empty: `rowlock list` shows the program's
+  // name.
   std::string application;
 
   // What the process does, shown to operators with its application, host and user. Everybody who may read the tables
@@ -51,12 +56,13 @@ struct options {
 
   // Another client's lease is killed at least this long after its expiry. The skew is needed where the clocks of
   // several servers judge leases, as on a Galera cluster. The longer of this and the value stored in the database
-  // (`rowlock epoch skew`, admin::set_skew) applies. Prefer the stored value: every client and the command use it.
+  // (`rowlock epoch skew`, admin::set_skew) applies. Prefer the stored value: every client and the command use it. 0 to
+  // 24 hours.
   time_span skew = std::chrono::milliseconds{0};
 
   // How long one statement may take before its connection is considered dead, and how much a call may exceed its own
-  // timeout. At most a third of the ttl, so that a dead connection is noticed in time; a short ttl lowers the default.
-  // These headers call connect_timeout plus twice this "as long as a call may take".
+  // timeout. At most a third of the ttl, so that a dead connection is noticed in time; a short ttl lowers the default
+  // of 5 seconds, also if it was set. These headers call connect_timeout plus twice this "as long as a call may take".
   time_span statement_timeout = std::chrono::seconds{5};
 
   // How long one attempt to connect may take: name resolution, the login and the first statements together. Name
@@ -70,7 +76,8 @@ struct options {
   // How often expired leases of other clients are cleaned up in the background. Empty: never.
   std::optional<time_span> sweep_interval = std::chrono::minutes{1};
 
-  // How long client::close(), a release and destructors wait for the database.
+  // How long client::close(), a release and destructors wait for the database. A release may take up to 250
+  // milliseconds longer, until a statement that hangs is interrupted.
   time_span close_timeout = std::chrono::seconds{2};
 
   // For programs that only read (admin::list, show, queue; migrator::status, verify). They may connect to a standby and
@@ -83,9 +90,19 @@ struct options {
   int connections = 3;
 
   // Receives the log; nothing is logged by default. It is called under no lock and with one line at a time:
-  // by connect(), and later on a thread that does nothing else. If it is too slow, lines are dropped and
+  // by connect(), and later on a thread that calls only this and on_event. If it is too slow, lines are dropped and
   // counted. close() waits for a running call. Exceptions are ignored. No line contains a secret.
   std::function<void(log_level, std::string_view)> log;
+
+  // Receives what happens to this client's holds: grants, releases, losses and release requests. It is called as `log`
+  // is, on the same thread and from the same queue, in which at most 10,000 lines and events wait. Events that were
+  // dropped are counted in statistics::events_left_out, and in the log.
+  //
+  // Nobody waits for it: the hold may be over when its grant is told. To stop work, use hold::stop_token(), which stops
+  // before the loss is told here. `granted` comes before the `released` of the same hold. A loss or a release request
+  // that the client notices at the moment of the grant may come before `granted`, or without it. No other order is
+  // promised. A hold ends without an event if it is transferred, or if its release is never answered.
+  std::function<void(const hold_event&)> on_event{};
 };
 
 // unknown: a kind that a later version has added. Such a lock is shown and left alone.
@@ -125,7 +142,8 @@ struct acquire_options {
   // that acquired it. Each check reads all locks that have waiters.
   bool detect_deadlock = false;
 
-  // Stops the wait. A call that waits for ever then throws error(cancelled); the others return an empty hold.
+  // Stops the wait. A call that takes no time limit and waits, such as acquire(), then throws error(cancelled); the
+  // others return an empty hold, also try_acquire_for(forever).
   std::stop_token stop{};
 };
 

@@ -9,10 +9,13 @@
 // The exposer (prometheus/exposer.h) is in prometheus-cpp's pull library, which such a program links, too. It does not
 // keep `seen` alive.
 //
-// The metrics are counters; docs/serve.md lists those of `rowlock serve`, which has these, too:
-//   rowlock_client_acquired_total       rowlock_client_lost_total           rowlock_client_reconnects_total
-//   rowlock_client_released_total       rowlock_client_renewals_total       rowlock_client_statements_total
-//   rowlock_client_busy_total           rowlock_client_late_renewals_total  rowlock_client_waits_total
+// The metrics are counters, and the last two histograms; docs/serve.md lists those of `rowlock serve`, which has these,
+// too. The label `reason` of the losses is to_string(hold::loss()):
+//   rowlock_client_acquired_total       rowlock_client_renewals_total       rowlock_client_release_requests_total
+//   rowlock_client_released_total       rowlock_client_late_renewals_total  rowlock_client_hand_overs_total
+//   rowlock_client_busy_total           rowlock_client_reconnects_total     rowlock_client_events_left_out_total
+//   rowlock_client_waits_total          rowlock_client_statements_total
+//   rowlock_client_lost_total           rowlock_client_wait_seconds         rowlock_client_hold_seconds
 #pragma once
 
 #include <rowlock/client.hpp>
@@ -22,7 +25,10 @@
 #include <prometheus/metric_family.h>
 #include <prometheus/metric_type.h>
 
+#include <chrono>
+#include <cstddef>
 #include <cstdint>
+#include <limits>
 #include <map>
 #include <string>
 #include <utility>
@@ -44,24 +50,77 @@ class prometheus_statistics : public ::prometheus::Collectable {
             counter("released", "Holds that were released", now.released),
             counter("busy", "Attempts that found the lock busy, or gave up", now.busy),
             counter("waits", "Acquires that entered the queue", now.waits),
-            counter("lost", "Holds that were lost before their release", now.lost),
+            losses(now),
+            counter("release_requests", "Holds whose release was requested", now.release_requests),
+            counter("hand_overs", "Releases that granted the lock to a waiter", now.hand_overs),
             counter("renewals", "Renewals of the lease that were confirmed", now.renewals),
             counter("late_renewals", "Renewals sent later than half of the ttl", now.late_renewals),
             counter("reconnects", "Connections that were made again", now.reconnects),
-            counter("statements", "Requests to the database", now.statements)};
+            counter("statements", "Requests to the database", now.statements),
+            counter("events_left_out", "Events that options::on_event was too slow for", now.events_left_out),
+            histogram("wait_seconds", "From the call of an acquire to the grant", now.waited),
+            histogram("hold_seconds", "From the grant of a hold to its end", now.held)};
   }
 
  private:
-  ::prometheus::MetricFamily counter(const char* name, const char* help, std::uint64_t value) const {
-    ::prometheus::ClientMetric metric;
-    for (const auto& [label, text] : labels_) metric.label.push_back({label, text});
-    metric.counter.value = static_cast<double>(value);
-    ::prometheus::MetricFamily family;
-    family.name = std::string("rowlock_client_") + name + "_total";
-    family.help = help;
-    family.type = ::prometheus::MetricType::Counter;
-    family.metric.push_back(std::move(metric));
-    return family;
+  static ::prometheus::MetricFamily family(const std::string& name, const char* help,
+                                           ::prometheus::MetricType type) {
+    ::prometheus::MetricFamily empty;
+    empty.name = "rowlock_client_" + name;
+    empty.help = help;
+    empty.type = type;
+    return empty;
+  }
+
+  ::prometheus::ClientMetric metric() const {
+    ::prometheus::ClientMetric labelled;
+    for (const auto& [label, text] : labels_) labelled.label.push_back({label, text});
+    return labelled;
+  }
+
+  ::prometheus::ClientMetric counted(std::uint64_t value) const {
+    auto one = metric();
+    one.counter.value = static_cast<double>(value);
+    return one;
+  }
+
+  ::prometheus::MetricFamily counter(const std::string& name, const char* help, std::uint64_t value) const {
+    auto made = family(name + "_total", help, ::prometheus::MetricType::Counter);
+    made.metric.push_back(counted(value));
+    return made;
+  }
+
+  ::prometheus::MetricFamily losses(const statistics& now) const {
+    auto made =
+        family("lost_total", "Holds that were lost before their release", ::prometheus::MetricType::Counter);
+    const auto add = [&](loss reason, std::uint64_t value) {
+      made.metric.push_back(counted(value));
+      made.metric.back().label.push_back({"reason", to_string(reason)});
+    };
+    // A release may learn only from the database that the hold was lost, which does not say why.
+    add(loss::none, now.lost - now.lost_expired - now.lost_forced - now.lost_gone - now.lost_closed);
+    add(loss::expired, now.lost_expired);
+    add(loss::forced, now.lost_forced);
+    add(loss::gone, now.lost_gone);
+    add(loss::closed, now.lost_closed);
+    return made;
+  }
+
+  ::prometheus::MetricFamily histogram(const std::string& name, const char* help,
+                                       const duration_histogram& lengths) const {
+    using seconds = std::chrono::duration<double>;
+    auto one = metric();
+    auto& shown = one.histogram;
+    for (std::size_t i = 0; i < lengths.buckets.size(); ++i) {
+      const bool has_bound = i < duration_histogram::bounds.size();
+      shown.sample_count += lengths.buckets[i];
+      shown.bucket.push_back({shown.sample_count, has_bound ? seconds{duration_histogram::bounds[i]}.count()
+                                                            : std::numeric_limits<double>::infinity()});
+    }
+    shown.sample_sum = seconds{lengths.sum}.count();
+    auto made = family(name, help, ::prometheus::MetricType::Histogram);
+    made.metric.push_back(std::move(one));
+    return made;
   }
 
   client db_;

@@ -26,7 +26,8 @@ ROWLOCK_BEGIN_NAMESPACE
 // if the thread ends first, it stays locked until this object is destroyed. A lost hold is not entered again: lock()
 // and lock_shared() acquire the lock anew. An unlock then belongs to the latest hold that the thread has locked in that
 // mode; the unlocks that are still due after that end the lost hold. Once the client is closed, all members except the
-// unlocks and name() throw error(closed). Movable, as mutex.
+// unlocks and name() throw error(closed); in a forked child they throw error(forked), and the unlocks do nothing.
+// Movable, as mutex.
 class ROWLOCK_EXPORT recursive_shared_mutex {
  public:
   recursive_shared_mutex(client db, std::string name, const lock_options& lock = {});  // as mutex

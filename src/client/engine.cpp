@@ -91,7 +91,7 @@ void engine::start_workers() {
   if (workers_started_.load(std::memory_order_acquire)) return;
   const model::annotated_lock lock{start_mutex_};
   if (workers_started_.load() || closed_.load()) return;
-  if (!environment_.writer.is_silent()) {
+  if (!environment_.writer.is_silent() || environment_.writer.tells_events()) {
     log_thread_.start_once(
         "log", "rowlock-log", [this] { environment_.writer.run(); }, shared_from_this());
     environment_.writer.start();

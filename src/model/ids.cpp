@@ -117,7 +117,9 @@ fencing_token fencing_token::parse(std::string_view text) {
   std::int64_t value = 0;
   const auto* const end = text.data() + text.size();
   const auto [last, failure] = std::from_chars(text.data(), end, value);
-  if (failure != std::errc{} || last != end || value < 0) {
+  // from_chars also reads a sign, and would take "-0" for 0.
+  const bool has_sign = text.starts_with('-');
+  if (failure != std::errc{} || last != end || has_sign) {
     throw error(errc::invalid_argument,
                 "a fencing token is a number of 0 or more, got \"" + std::string{text} + '"');
   }

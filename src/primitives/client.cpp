@@ -53,6 +53,17 @@ client connect(const std::string& url, const options& settings) {
   return connect([url] { return url; }, settings);
 }
 
+const char* to_string(hold_event::kind what) noexcept {
+  using kind = hold_event::kind;
+  switch (what) {
+    case kind::granted: return "granted";
+    case kind::released: return "released";
+    case kind::lost: return "lost";
+    case kind::release_requested: return "release requested";
+  }
+  return "unknown";
+}
+
 client::client(std::shared_ptr<client_layer::engine> engine) noexcept : engine_(std::move(engine)) {}
 
 void client::close() noexcept {
@@ -60,7 +71,7 @@ void client::close() noexcept {
 }
 
 statistics client::stats() const {
-  return engine_->environment().count.read();
+  return engine_->environment().stats();
 }
 
 ROWLOCK_END_NAMESPACE

@@ -83,6 +83,7 @@ class semaphore_lock {
   template <class Decide>
   std::int64_t resize(Decide decide, std::int64_t created) {
     engine().check_usable();  // a forked child must not wait for the mutex
+    engine().check_may_write();
     const model::annotated_lock lock{resizing_};
     auto resized = definition();
     resized.capacity = created;

@@ -19,13 +19,14 @@ ROWLOCK_BEGIN_NAMESPACE
 
 namespace {
 
-// The mode whose guard proves the hold. While a downgrade or an upgrade is in doubt, only the database knows the mode.
-// On SQLite one guard proves both modes, so the client does not ask the database, whose write lock the application may
-// hold.
+// The mode whose guard proves the hold. While a downgrade or an upgrade is in doubt, only the database knows the mode;
+// a partial release changes only the weight. On SQLite one guard proves both modes, so the client does not ask the
+// database, whose write lock the application may hold.
 model::lock_mode guarded_mode(client_layer::hold_state& held) {
   auto& on = held.engine();
   using enum model::lock_mode;
-  if (!held.is_in_doubt() || on.guard(exclusive).sql == on.guard(shared).sql) return held.mode();
+  const bool may_have_changed = held.is_in_doubt() && held.kind() == model::lock_kind::shared_mutex;
+  if (!may_have_changed || on.guard(exclusive).sql == on.guard(shared).sql) return held.mode();
   const auto stored =
       on.tasks().result_of([name = held.name()](store::admin_verbs& session) { return session.show(name); },
                            {on.environment().time.now() + on.environment().settings.statement_timeout});
@@ -162,6 +163,7 @@ std::string hold::receipt() const {
 
 void hold::set_data(const std::string& text) const {
   model::check_value(text);
+  if (state_ && state_->engine().is_forked()) state_->engine().check_usable();
   if (!valid()) throw client_layer::hold_is_over(name());
   const auto settled = state_->engine().tasks().decide(
       name(), state_->id(),
@@ -182,6 +184,9 @@ guard_statement hold::guard_statement() const {
 
 guard_statement guard_statement_for(const std::string& database, const guard_target& target) {
   model::check_name(target.name);
+  if (target.hold.is_nil()) {
+    throw error(errc::invalid_argument, "an id of zeros is that of a lock that rests, not of a hold");
+  }
   model::check_identifier("prefix", target.prefix);
   if (!target.schema.empty()) model::check_identifier("schema", target.schema);
   const bool is_url = database.find(':') != std::string::npos;

@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 
 #include <atomic>
+#include <exception>
 #include <memory>
 
 namespace rowlock::primitives {
@@ -66,13 +67,18 @@ class latch_lock {
     auto& time = engine.environment().time;
     client_layer::call_limit limit{.stop = stop};
     if (how_long.limit) limit.until = client_layer::later(time.now(), *how_long.limit);
+    auto left = how_long;
     try {
       if (acquire_.unused(limit) == 0) return true;
+      left.was_answered = true;
     } catch (const error& failure) {
       // A transient failure is not thrown: the wait below waits for the database, too, while there is time.
       if (!failure.transient() && failure.code() != errc::cancelled) throw;
+      if (limit.until && time.now() >= *limit.until && !stop.stop_requested()) {
+        if (const auto reason = how_long.reason_of_silence()) std::rethrow_exception(reason);
+        return false;
+      }
     }
-    auto left = how_long;
     if (left.limit) left.limit = *limit.until - time.now();
     return client_layer::acquire(engine, acquire_.shared(), left, {.stop = std::move(stop)}) != nullptr;
   }
@@ -82,6 +88,8 @@ class latch_lock {
  private:
   template <class Decide>
   client_layer::outcome decide(const client_layer::call_limit& limit, Decide decision) const {
+    // Otherwise the refusal of the session would be retried, in case another server may be written.
+    acquire_.engine().check_may_write();
     auto settled = acquire_.engine().tasks().decide_or_create(asked, decision, limit);
     if (settled.result == what::mismatch) throw client_layer::mismatch(asked, settled.stored);
     return settled;

@@ -44,8 +44,9 @@ class shared_lock final : public standard_lock {
 
   const hold& current() const {
     check_process();
-    const auto* mine = reading();
-    return mine != nullptr ? mine->held : top();
+    const auto* mine = locked().innermost([](const thread_holds::entry&) { return true; });
+    if (mine == nullptr) throw not_locked();
+    return mine->held;
   }
 
  private:

@@ -5,6 +5,8 @@
 
 #include <rowlock/error.hpp>
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <exception>
 
@@ -107,9 +109,13 @@ std::vector<waiter_info> named_lock::waiters() const {
 }
 
 client_layer::hold_ptr named_lock::state_of(const hold& held) const {
+  if (engine().is_forked()) engine().check_usable();
   const auto& state = access::state(held);
-  if (held.name() != name() || &state->engine() != &engine()) {
-    throw error(errc::invalid_argument, "the hold is not a hold of \"" + name() + "\"");
+  const bool is_of_this_lock =
+      state && state->name() == name() && state->kind() == definition_.kind && &state->engine() == &engine();
+  if (!is_of_this_lock) {
+    throw error(errc::invalid_argument, fmt::format("the hold is not a hold of the {} \"{}\" of this client",
+                                                    to_string(definition_.kind), name()));
   }
   if (!held.valid()) throw client_layer::hold_is_over(name());
   return state;

@@ -62,7 +62,7 @@ class named_lock {
 
   // Gives the hold the share `wanted` by running the decision. False: the decision refuses. If the answer is lost,
   // repeats the request, and finally reads the result. If that fails too, the hold counts as `in_doubt`. Throws
-  // error(invalid_argument) for a hold of another lock or client, error(hold_lost) if the hold is over.
+  // error(invalid_argument) for a hold of another lock, kind of lock or client, error(hold_lost) if the hold is over.
   template <class Decide>
   bool change(const hold& held, mode_and_weight wanted, mode_and_weight in_doubt, Decide decide) const {
     const auto state = state_of(held);

@@ -92,6 +92,9 @@ TEST_P(guard_command_test, says_what_is_missing) {
   EXPECT_EQ(holdless.exit_code, 64);
   EXPECT_THAT(holdless.err, HasSubstr("--hold is missing"));
   EXPECT_EQ(rowlock({"guard", "job", "--hold", "abc"}).exit_code, 64);
+  const auto of_a_rest = rowlock({"guard", "job", "--hold", std::string(32, '0')});
+  EXPECT_EQ(of_a_rest.exit_code, 64);
+  EXPECT_THAT(of_a_rest.err, HasSubstr("an id of zeros is that of a lock that rests"));
   const auto unknown = rowlock({"guard", "job", "--hold", std::string(32, 'a'), "--dialect", "oracle"});
   EXPECT_EQ(unknown.exit_code, 64);
   EXPECT_THAT(unknown.err, HasSubstr("'oracle' is not a dialect"));

@@ -135,6 +135,17 @@ TEST_P(admin_test, collects_more_than_one_batch) {
   EXPECT_EQ(operations.collect(0ms), 1100);
 }
 
+// Where a page is found before its rows are locked, it deletes fewer locks than it has found.
+TEST_P(admin_test, collects_what_comes_after_a_page_with_a_lock_in_use) {
+  if (!fixture().can(test::capability::row_locks)) GTEST_SKIP() << "one rival locks the whole database";
+  std::vector<model::lock_definition> locks;
+  for (int i = 1000; i < 2100; ++i) locks.push_back({"n" + std::to_string(i)});
+  side().create(locks);
+  const auto rival = fixture().lock_row("n1500");
+  EXPECT_EQ(operations.collect(0ms), 1099);
+  EXPECT_TRUE(operations.show("n1500"));
+}
+
 TEST_P(admin_test, raises_the_epoch_and_all_tokens) {
   const hold before = mutex(db, "a").acquire();
   const auto old = operations.epoch();
@@ -230,6 +241,50 @@ TEST_F(admin_clock_test, says_contention_while_a_guard_keeps_the_row) {
   EXPECT_TRUE(held);
   server->unguard("a");
   EXPECT_TRUE(soon([&] { return holder_of("a").empty(); })) << "and goes on trying";
+}
+
+TEST_F(admin_clock_test, kills_what_comes_after_a_page_with_a_lease_in_use) {
+  client db = new_client();
+  const auto side = server->open()->connect();
+  side->record_database_state();
+  std::optional<model::lease_id> in_use;
+  for (int i = 0; i < 1100; ++i) {
+    const auto lease = model::lease_id::random();
+    side->create_lease({lease, lease, "host", 1, "gone", 30s});
+    if (!in_use || lease < *in_use) in_use = lease;  // the first that a page shows
+  }
+  advance(1min);
+  server->lock_row(*in_use);
+  EXPECT_EQ(admin{db}.sweep().leases, 1099);
+  server->unlock_row(*in_use);
+  EXPECT_EQ(admin{db}.sweep().leases, 1);
+}
+
+// A row that somebody keeps locked must be found out within the time that a statement may take.
+TEST_F(admin_clock_test, says_contention_with_a_short_statement_timeout_too) {
+  auto settings = calm();
+  settings.statement_timeout = 200ms;
+  client db = new_client(settings);
+  const hold held = mutex(db, "a").acquire();
+  server->lock_row("a");
+  auto forced = in_background([&] { return code_of([&] { admin{db}.release("a"); }); });
+  ASSERT_TRUE(soon([&] { return forced.wait_for(0s) == std::future_status::ready; }));
+  EXPECT_EQ(forced.get(), errc::contention);
+  server->unlock_row("a");
+  EXPECT_TRUE(soon([&] { return holder_of("a").empty(); })) << "and goes on trying";
+}
+
+TEST_F(admin_clock_test, a_sweep_that_gets_no_answer_about_a_lock_says_so) {
+  client db = new_client();
+  client other = new_client();
+  const hold held = mutex(other, "a").acquire();
+  mutex(db, "b").acquire().release();
+  server->expire(*server->snapshot().locks.at("a").row.lease);
+  faults.refuse("edit", 1'000'000);
+  auto swept = in_background([&] { return code_of([&] { admin{db}.sweep(); }); });
+  ASSERT_TRUE(soon([&] { return swept.wait_for(0s) == std::future_status::ready; }));
+  EXPECT_EQ(swept.get(), errc::unreachable);
+  faults.forget();
 }
 
 TEST_F(admin_clock_test, a_stored_skew_reaches_those_who_are_connected_with_a_renewal) {

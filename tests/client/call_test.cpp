@@ -72,10 +72,11 @@ TEST_F(call_test, a_stop_does_not_end_what_it_still_waits_for_when_it_has_left) 
 }
 
 TEST_F(call_test, a_limit_says_until_when_a_call_waits) {
-  EXPECT_FALSE((wait_limit{true, {}}.until(environment())));
-  EXPECT_EQ((wait_limit{true, 2s}.until(environment())), time.now() + 2s);
-  EXPECT_EQ((wait_limit{false, {}}.until(environment())), time.now() + environment().longest_call());
-  EXPECT_EQ((wait_limit{true, std::chrono::nanoseconds::max()}.until(environment())),
+  EXPECT_FALSE((wait_limit{true, {}}.until(environment(), time.now())));
+  EXPECT_EQ((wait_limit{true, 2s}.until(environment(), time.now())), time.now() + 2s);
+  EXPECT_EQ((wait_limit{false, {}}.until(environment(), time.now())),
+            time.now() + environment().longest_call());
+  EXPECT_EQ((wait_limit{true, std::chrono::nanoseconds::max()}.until(environment(), time.now())),
             client_layer::instant::max());
 }
 

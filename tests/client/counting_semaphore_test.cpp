@@ -223,6 +223,10 @@ TEST_P(counting_semaphore_test, a_part_of_what_is_not_held_is_not_given_back) {
   EXPECT_EQ(code_of([&] { gpus.release(nothing, 1); }), errc::invalid_argument);
   counting_semaphore elsewhere{other, "a", 4};
   EXPECT_EQ(code_of([&] { elsewhere.release(held, 1); }), errc::invalid_argument);
+  hold of_another_kind = shared_mutex(db, "b").acquire();
+  EXPECT_EQ(code_of([&] { counting_semaphore(db, "b", 4).release(of_another_kind, 1); }),
+            errc::invalid_argument);
+  EXPECT_TRUE(of_another_kind);
   EXPECT_EQ(gpus.available(), 1);
   admin{other}.release("a");
   EXPECT_EQ(code_of([&] { gpus.release(held, 1); }), errc::hold_lost);

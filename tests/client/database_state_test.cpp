@@ -55,6 +55,7 @@ TEST_P(database_state_test, a_forced_release_is_noticed_with_the_next_renewal_at
   EXPECT_EQ(lost.loss(), loss::forced);
   EXPECT_TRUE(kept);
   EXPECT_EQ(db.stats().lost, 1U);
+  EXPECT_EQ(db.stats().lost_forced, 1U);
 }
 
 TEST_P(database_state_test, a_forced_release_of_an_explicit_ttl_reaches_its_process) {

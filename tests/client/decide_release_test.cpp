@@ -219,6 +219,24 @@ TEST(decide_force_test, respects_a_guard_and_a_foreign_server) {
   EXPECT_EQ(force(a_lock().held_by(me).foreign()).outcome.result, what::unrecorded_server);
 }
 
+TEST(decide_force_test, ends_a_rest_unless_it_is_to_spare_it) {
+  const auto spare = [](const store::lock_view& view) {
+    return client_layer::decide_force(view, {}, no_skew, 100, true);
+  };
+  party resting;
+  resting.hold = hold_id{};
+  expect_free(force(a_lock().held_by(resting)));
+  EXPECT_EQ(spare(a_lock().held_by(resting)).outcome.result, what::absent);
+  EXPECT_TRUE(spare(a_lock().held_by(resting)).change.empty());
+  expect_free(spare(a_lock().held_by(me)));
+  resting = me;
+  resting.lease = rest.id;
+  const auto made = spare(a_semaphore(3).shared_by(resting, 2).shared_by(first));
+  EXPECT_EQ(made.outcome.result, what::released);
+  EXPECT_THAT(made.change.remove_permits, ElementsAre(first.hold));
+  EXPECT_EQ(made.change.row->in_use, 2);
+}
+
 TEST(decide_sweep_test, leaves_the_living_alone) {
   const auto made = sweep(a_lock().held_by(me).queued(first));
   EXPECT_EQ(made.outcome.result, what::busy);

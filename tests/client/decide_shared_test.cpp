@@ -195,6 +195,16 @@ TEST(decide_shared_test, under_a_guard_nobody_is_granted_the_whole) {
             what::guarded);
 }
 
+TEST(decide_shared_test, an_upgrade_that_others_prevent_does_not_wait_for_a_guard) {
+  const auto upgraded = [](const store::lock_view& view) {
+    return decide_upgrade(view, me.hold, no_skew).outcome.result;
+  };
+  EXPECT_EQ(upgraded(a_shared_mutex().shared_by(first).guarded().shared_by(me)), what::busy);
+  EXPECT_EQ(upgraded(a_shared_mutex().shared_by(first, 1, {}).guarded().shared_by(me)), what::busy)
+      << "the transaction of the dead reader may still read";
+  EXPECT_EQ(upgraded(a_shared_mutex().shared_by(me).guarded().queued(first)), what::busy);
+}
+
 TEST(decide_shared_test, on_a_foreign_server_nobody_is_granted_and_nobody_forgotten) {
   EXPECT_EQ(share(a_semaphore(2).shared_by(first).foreign(), me).outcome.result, what::unrecorded_server);
   EXPECT_EQ(share(a_semaphore(1).shared_by(first).foreign(), me).outcome.result, what::queued);

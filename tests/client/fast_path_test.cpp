@@ -272,6 +272,7 @@ TEST_F(fast_path_test, hands_over_to_the_first_waiter_durably) {
   EXPECT_EQ(result_of(operation), release_result::released);
   EXPECT_EQ(operation->how, store::durability::durable);
   EXPECT_EQ(holder_of("a"), first.hold);
+  EXPECT_EQ(environment().count.hand_overs, 1U);
 }
 
 TEST_F(fast_path_test, a_waiter_of_this_client_learns_of_the_hand_over_at_once) {

@@ -274,6 +274,33 @@ TEST_P(guard_test, of_a_reader_holds_up_one_for_a_time_no_longer_than_it_lasts) 
   EXPECT_TRUE(reader);
 }
 
+TEST_P(guard_test, of_a_reader_does_not_hold_up_another_readers_upgrade) {
+  if (is_sqlite()) return;  // any guard keeps all others from writing
+  shared_mutex lock{db, "a"};
+  hold mine = lock.acquire_shared();
+  const hold other = lock.acquire_shared();
+  app->run("BEGIN");
+  app->guard(other);
+  EXPECT_FALSE(lock.try_upgrade(mine)) << "there is another reader, whose guard is its own affair";
+  app->run("COMMIT");
+  EXPECT_TRUE(mine);
+}
+
+// A partial release changes only the weight.
+TEST_P(guard_test, of_permits_in_doubt_asks_nothing) {
+  counting_semaphore slots{new_client(slow_to_renew()), "s", 4};
+  const hold held = slots.acquire(3);
+  primitives::access::state(held)->become_in_doubt(model::lock_mode::shared, 2);
+  auto& count = primitives::access::state(held)->engine().environment().count;
+  const auto before = count.statements.load();
+  constexpr std::uint64_t many = 20;
+  for (std::uint64_t i = 0; i < many; ++i) EXPECT_NE(held.guard_statement().sql, "");
+  EXPECT_LT(count.statements.load(), before + many) << "there may be a statement of the lease";
+  app->run("BEGIN");
+  EXPECT_NO_THROW(app->guard(held));
+  app->run("COMMIT");
+}
+
 INSTANTIATE_TEST_SUITE_P(stores, guard_test,
                          testing::ValuesIn(selected_of({"sqlite", "postgres", "mariadb", "mysql"})),
                          store_test_name);

@@ -67,13 +67,20 @@ TEST_F(hold_releaser_test, a_lost_hold_is_not_released) {
   const auto forced = held("a");
   forced->lose(loss::forced);
   EXPECT_EQ(releaser.release(*forced), release_result::lost);
-  const auto late = held("b");
+  EXPECT_FALSE(engine->holds().contains(forced->id()));
+  EXPECT_THAT(submitted().releases, IsEmpty());
+}
+
+TEST_F(hold_releaser_test, a_release_past_the_deadline_leaves_the_loss_to_the_watchdog) {
+  const auto late = held("a");
   time.advance(30s);
   EXPECT_EQ(releaser.release(*late), release_result::lost);
   EXPECT_EQ(late->loss(), loss::expired);
-  EXPECT_FALSE(engine->holds().contains(forced->id()));
-  EXPECT_FALSE(engine->holds().contains(late->id()));
+  EXPECT_TRUE(engine->holds().contains(late->id()));
   EXPECT_THAT(submitted().releases, IsEmpty());
+  engine->keeper().expire(time.now());  // as the watchdog does
+  EXPECT_FALSE(engine->holds().contains(late->id()));
+  EXPECT_EQ(environment().count.read().lost_expired, 1U) << "and other threads with its stop token are told";
 }
 
 TEST_F(hold_releaser_test, tries_the_fast_statement_where_the_locks_row_alone_decides) {

@@ -35,6 +35,21 @@ TEST(hold_room_test, is_freed_once) {
   EXPECT_EQ(room.taken(), 0U);
 }
 
+TEST(hold_room_test, is_passed_on_and_changes_with_the_holds_that_are_present) {
+  const hold_room room;
+  auto all = take(room, 3, 0, 4);
+  auto one = all.split();
+  EXPECT_EQ(room.taken(), 3U);
+  all.resize(1);
+  EXPECT_EQ(room.taken(), 2U);
+  one.free();
+  EXPECT_EQ(room.taken(), 1U);
+  all.resize(3);
+  EXPECT_EQ(room.taken(), 3U) << "for holds that were present and end";
+  all.free();
+  EXPECT_EQ(room.taken(), 0U);
+}
+
 // The request for this hold is answered while another request asks for room.
 TEST(hold_room_test, counts_a_hold_that_becomes_present_meanwhile) {
   const hold_room room;

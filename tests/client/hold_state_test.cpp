@@ -69,6 +69,20 @@ TEST_F(hold_state_test, is_lost_once) {
   EXPECT_FALSE(hold.is_released());
 }
 
+TEST_F(hold_state_test, its_release_knows_its_grant_unless_a_loss_was_told) {
+  hold.set_granted_at(time.now());
+  ASSERT_TRUE(hold.begin_release());
+  const auto ending = hold.take_ending();
+  ASSERT_TRUE(ending->ends);
+  EXPECT_EQ(ending->ends->at, time.now());
+  EXPECT_EQ(ending->ends->token, 7);
+}
+
+TEST_F(hold_state_test, the_release_that_follows_a_loss_ends_no_grant) {
+  ASSERT_TRUE(hold.lose(loss::closed));
+  EXPECT_FALSE(hold.take_ending()->ends);
+}
+
 TEST_F(hold_state_test, is_released_once_and_then_not_lost) {
   EXPECT_TRUE(hold.begin_release());
   EXPECT_FALSE(hold.begin_release());
@@ -84,6 +98,9 @@ TEST_F(hold_state_test, a_release_past_the_deadline_finds_it_lost) {
   EXPECT_FALSE(hold.begin_release());
   EXPECT_EQ(hold.loss(), loss::expired);
   EXPECT_FALSE(hold.is_released());
+  EXPECT_FALSE(hold.has_ended());
+  EXPECT_TRUE(hold.lose(loss::expired)) << "the watchdog marks it, and then its holder is told";
+  EXPECT_TRUE(hold.has_ended());
 }
 
 TEST_F(hold_state_test, of_many_that_end_it_one_does) {
@@ -110,6 +127,22 @@ TEST_F(hold_state_test, a_token_that_is_first_taken_after_the_loss_tells_at_once
   hold.lose(loss::forced);
   hold.deliver();
   EXPECT_TRUE(hold.stop_token().stop_requested());
+}
+
+// Others have registered callbacks, which belong on the thread that delivers the loss.
+TEST_F(hold_state_test, a_token_taken_between_the_loss_and_its_delivery_runs_no_callback_of_others) {
+  int told = 0;
+  const std::stop_callback other{hold.stop_token(), [&] { ++told; }};
+  hold.lose(loss::forced);
+  EXPECT_TRUE(hold.stop_token().stop_requested());
+  EXPECT_EQ(told, 0);
+  hold.deliver();
+  EXPECT_EQ(told, 1);
+}
+
+TEST_F(hold_state_test, a_token_that_is_first_taken_past_the_deadline_has_stopped) {
+  time.advance(30s);
+  EXPECT_TRUE(hold.stop_token().stop_requested()) << "although nobody has marked the loss";
 }
 
 TEST_F(hold_state_test, a_release_stops_no_token) {
@@ -143,6 +176,16 @@ TEST_F(hold_state_test, the_request_token_tells_of_requests_before_and_after_it_
   EXPECT_TRUE(token.stop_requested());
   EXPECT_TRUE(hold.request_token().stop_requested());
   EXPECT_FALSE(hold.stop_token().stop_requested()) << "nothing is lost";
+}
+
+TEST_F(hold_state_test, a_token_taken_between_a_request_and_its_notification_runs_no_callback_of_others) {
+  int told = 0;
+  const std::stop_callback other{hold.request_token(), [&] { ++told; }};
+  hold.request_release("a deploy", time.now() + 10s);
+  EXPECT_TRUE(hold.request_token().stop_requested());
+  EXPECT_EQ(told, 0);
+  hold.notify_request();
+  EXPECT_EQ(told, 1);
 }
 
 TEST_F(hold_state_test, what_is_over_is_asked_for_nothing) {

@@ -76,6 +76,27 @@ TEST_F(joint_acquire_test, without_waiting_takes_all_or_none) {
   EXPECT_EQ(holder_of("a"), "");
   EXPECT_EQ(holder_of("c"), "");
   EXPECT_EQ(queued("b"), 0U);
+  EXPECT_EQ(db.stats().busy, 1U);
+}
+
+TEST_F(joint_acquire_test, each_lock_takes_the_room_of_one_hold) {
+  const auto most = engine()->environment().holds_at_most();
+  const auto has_room_for = [&](std::size_t many) {
+    try {
+      return static_cast<bool>(engine()->take_room(many));
+    } catch (const error&) {
+      return false;
+    }
+  };
+  hold held = mutex(rival, "b").acquire();
+  auto call = acquiring({"a", "b", "c"});
+  ASSERT_TRUE(eventually([&] { return queued("b") == 1; }));
+  EXPECT_TRUE(has_room_for(most - 3)) << "one is held, one is waited for, and one is still to be requested";
+  EXPECT_FALSE(has_room_for(most - 2));
+  held.release();
+  EXPECT_EQ(result(std::move(call)).size(), 3U);
+  EXPECT_TRUE(has_room_for(most - 3)) << "all are held";
+  EXPECT_FALSE(has_room_for(most - 2));
 }
 
 // Two callers that wait hold only names that precede the ones they wait for, so they do not wait for each other.

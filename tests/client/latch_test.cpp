@@ -200,6 +200,42 @@ TEST_F(latch_doubt_test, a_wait_that_begins_in_an_outage_outlasts_it) {
   EXPECT_NO_THROW(waits.get());
 }
 
+TEST_F(latch_doubt_test, a_wait_in_silence_fails_if_it_was_long_enough_and_nothing_was_answered) {
+  ready.count_down();
+  mutex(db, "lease").acquire().release();
+  struct silence {
+    const char* from;
+    std::chrono::milliseconds limit;
+    bool fails;
+  };
+  for (const auto& [from, limit, fails] :
+       {silence{"find", 2s, true}, silence{"find", 700ms, false}, silence{"edit", 2s, false}}) {
+    faults.hang(from);
+    auto waits = in_background([this, timeout = limit]() -> std::optional<errc> {
+      try {
+        EXPECT_FALSE(ready.wait_for(timeout));
+        return {};
+      } catch (const error& failure) {
+        return failure.kind();
+      }
+    });
+    ASSERT_TRUE(soon([&] { return waits.wait_for(0s) == std::future_status::ready; }));
+    EXPECT_EQ(waits.get(), fails ? std::optional{errc::unreachable} : std::nullopt) << from;
+    server->unblock();
+  }
+}
+
+TEST_F(latch_doubt_test, a_client_that_only_reads_counts_nothing) {
+  ready.count_down();
+  auto settings = calm();
+  settings.read_only = true;
+  latch seen{new_client(settings), "ready", 3};
+  EXPECT_EQ(code_of([&] { seen.count_down(); }), errc::read_only);
+  EXPECT_EQ(code_of([&] { seen.arrive_and_wait(); }), errc::read_only);
+  EXPECT_EQ(code_of([&] { seen.reset(); }), errc::read_only);
+  EXPECT_EQ(seen.remaining(), 2);
+}
+
 TEST_F(latch_doubt_test, a_count_that_may_have_happened_says_so_whatever_failed_later) {
   ready.count_down();
   faults.cut_after(1);

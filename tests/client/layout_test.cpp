@@ -19,7 +19,7 @@ template <class Public, std::size_t size, std::size_t alignment = 8>
 constexpr bool is_laid_out = sizeof(Public) == size && alignof(Public) == alignment;
 
 // The types that programs pass to rowlock.
-static_assert(is_laid_out<options, 288> && is_laid_out<lock_options, 16> &&
+static_assert(is_laid_out<options, 320> && is_laid_out<lock_options, 16> &&
               is_laid_out<acquire_options, 40> && is_laid_out<quorum_options, 48> &&
               is_laid_out<release_request_options, 56> && is_laid_out<candidate_options, 144> &&
               is_laid_out<recording, 48> && is_laid_out<rowlock::task, 8> && is_laid_out<time_limit, 8> &&
@@ -29,7 +29,8 @@ static_assert(is_laid_out<options, 288> && is_laid_out<lock_options, 16> &&
 static_assert(is_laid_out<holder_info, 256> && is_laid_out<waiter_info, 216> && is_laid_out<lock_info, 152> &&
               is_laid_out<history_line, 240> && is_laid_out<stuck_waiter, 248> &&
               is_laid_out<sweep_result, 16> && is_laid_out<participant, 144> &&
-              is_laid_out<leadership, 120> && is_laid_out<statistics, 72> &&
+              is_laid_out<leadership, 120> && is_laid_out<statistics, 400> &&
+              is_laid_out<duration_histogram, 136> && is_laid_out<hold_event, 144> &&
               is_laid_out<release_request, 40> && is_laid_out<guard_statement, 88> &&
               is_laid_out<finding, 136> && is_laid_out<migration, 136> && is_laid_out<migration_status, 80>);
 static_assert(is_laid_out<acquired, 104> && is_laid_out<acquired_all, 88> && is_laid_out<arrived, 80> &&

@@ -3,9 +3,12 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <cstddef>
 #include <future>
 #include <stdexcept>
+#include <string>
 #include <thread>
+#include <utility>
 #include <vector>
 
 namespace rowlock::test {
@@ -90,6 +93,79 @@ TEST_F(log_writer_test, counts_the_lines_that_it_is_too_slow_for) {
   ASSERT_EQ(lines.size(), kept + 1);
   EXPECT_EQ(lines[kept - 1], "line 9999") << "the first are kept";
   EXPECT_EQ(lines.back(), "3 lines of the log were left out");
+}
+
+// Events, too.
+class event_writer_test : public testing::Test {
+ protected:
+  void tell(const std::string& name) {
+    hold_event event;
+    event.name = name;
+    writer.tell(std::move(event));
+  }
+  void pass_on_the_rest() {
+    writer.stop();
+    writer.run();
+  }
+
+  std::vector<std::string> calls;
+  client_layer::log_writer writer{
+      [this](log_level, std::string_view line) { calls.emplace_back(line); },
+      [this](const hold_event& event) { calls.push_back("event " + event.name); }};
+};
+
+TEST_F(event_writer_test, knows_what_is_wanted) {
+  EXPECT_TRUE(writer.tells_events());
+  const client_layer::log_writer lines_alone{[](log_level, std::string_view) {}};
+  EXPECT_FALSE(lines_alone.tells_events());
+}
+
+TEST_F(event_writer_test, leaves_events_to_its_thread_in_their_order_among_the_lines) {
+  tell("early");
+  EXPECT_THAT(calls, IsEmpty()) << "the caller may have locked a mutex";
+  writer.start();
+  tell("a");
+  writer.write(log_level::info, "one");
+  tell("b");
+  EXPECT_THAT(calls, IsEmpty());
+  pass_on_the_rest();
+  EXPECT_THAT(calls, ElementsAre("event early", "event a", "one", "event b"));
+}
+
+TEST_F(event_writer_test, drops_events_that_come_after_the_stop) {
+  writer.start();
+  writer.stop();
+  tell("a");
+  writer.run();
+  EXPECT_THAT(calls, IsEmpty());
+}
+
+TEST_F(event_writer_test, counts_the_lines_and_the_events_that_it_is_too_slow_for) {
+  writer.start();
+  constexpr std::size_t kept = 10'000;
+  for (std::size_t i = 0; i < kept + 3; ++i) tell("a");
+  for (int i = 0; i < 2; ++i) writer.write(log_level::info, "one");
+  EXPECT_EQ(writer.events_left_out(), 3U);
+  pass_on_the_rest();
+  ASSERT_EQ(calls.size(), kept + 2);
+  EXPECT_EQ(calls[kept - 1], "event a");
+  EXPECT_EQ(calls[kept], "2 lines of the log were left out");
+  EXPECT_EQ(calls[kept + 1], "3 events were left out");
+}
+
+TEST_F(event_writer_test, needs_no_log_and_survives_a_function_that_throws) {
+  client_layer::log_writer events_alone{{}, [this](const hold_event& event) {
+                                          calls.push_back(event.name);
+                                          throw std::runtime_error("the disk is full");
+                                        }};
+  EXPECT_TRUE(events_alone.is_silent());
+  events_alone.start();
+  for (std::size_t i = 0; i < 10'001; ++i) events_alone.tell({});
+  events_alone.write(log_level::info, "nobody reads this");
+  events_alone.stop();
+  events_alone.run();
+  EXPECT_EQ(calls.size(), 10'000U);
+  EXPECT_EQ(events_alone.events_left_out(), 1U);
 }
 
 TEST_F(log_writer_test, goes_on_when_the_function_throws) {

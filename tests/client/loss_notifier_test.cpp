@@ -58,7 +58,7 @@ TEST_F(loss_notifier_test, a_loss_is_marked_at_once_and_told_by_its_thread) {
   EXPECT_EQ(hold->loss(), loss::forced);
   EXPECT_FALSE(hold->is_released());
   EXPECT_FALSE(holds.contains(hold->id()));
-  EXPECT_EQ(shared.count.lost, 1U);
+  EXPECT_EQ(shared.count.read().lost, 1U);
   EXPECT_FALSE(token.stop_requested()) << "this thread calls no code of the user's";
   std::thread::id teller;
   {
@@ -75,7 +75,7 @@ TEST_F(loss_notifier_test, leaves_alone_what_is_released_or_lost_already) {
   notifier.lose(lost, loss::forced);
   notifier.lose(lost, loss::expired);
   EXPECT_EQ(lost->loss(), loss::forced);
-  EXPECT_EQ(shared.count.lost, 1U);
+  EXPECT_EQ(shared.count.read().lost, 1U);
   tell_all();
   EXPECT_EQ(lines.size(), 1U);
 }
@@ -99,7 +99,7 @@ TEST_F(loss_notifier_test, the_log_names_a_hundred_and_counts_the_others) {
   for (int i = 0; i < 103; ++i) many.push_back(added());
   notifier.lose(many, loss::expired);
   EXPECT_TRUE(holds.empty());
-  EXPECT_EQ(shared.count.lost, 103U);
+  EXPECT_EQ(shared.count.read().lost, 103U);
   tell_all();
   ASSERT_EQ(lines.size(), 101U);
   EXPECT_THAT(lines.back(), HasSubstr("3 more holds are lost"));
@@ -122,6 +122,21 @@ TEST_F(loss_notifier_test, tells_in_the_callers_thread_when_its_own_has_ended) {
   EXPECT_TRUE(token.stop_requested());
 }
 
+TEST_F(loss_notifier_test, counts_by_reason_at_once_and_the_time_when_the_holder_is_told) {
+  const auto hold = std::make_shared<client_layer::hold_state>(nullptr, time, model::lock_definition{"a"},
+                                                               model::hold_id::random(), 1, own,
+                                                               model::lock_mode::exclusive, 1);
+  hold->set_granted_at(time.now());
+  EXPECT_TRUE(holds.add(hold, holds.check_count()));
+  time.advance(5s);
+  notifier.lose(hold, loss::gone);
+  EXPECT_EQ(shared.count.read().lost_gone, 1U);
+  EXPECT_EQ(shared.count.held.read().count(), 0U) << "no notification waits for this";
+  tell_all();
+  EXPECT_EQ(shared.count.held.read().count(), 1U);
+  EXPECT_EQ(shared.count.held.read().sum, 5s);
+}
+
 TEST_F(loss_notifier_test, a_release_request_is_told_once_and_loses_nothing) {
   const auto hold = added();
   const auto token = hold->request_token();
@@ -133,7 +148,8 @@ TEST_F(loss_notifier_test, a_release_request_is_told_once_and_loses_nothing) {
   EXPECT_THAT(lines, ElementsAre(HasSubstr("a deploy")));
   tell_all();
   EXPECT_EQ(told, 1);
-  EXPECT_EQ(shared.count.lost, 0U);
+  EXPECT_EQ(shared.count.release_requests, 1U);
+  EXPECT_EQ(shared.count.read().lost, 0U);
   EXPECT_TRUE(holds.contains(hold->id()));
 }
 

@@ -152,7 +152,7 @@ TEST_F(process_lease_test, expires_at_its_deadline_and_once) {
   EXPECT_EQ(hold->loss(), loss::expired);
   EXPECT_FALSE(sends_acquires());
   EXPECT_FALSE(one.expire(lease->deadline()));
-  EXPECT_EQ(shared.count.lost, 1U);
+  EXPECT_EQ(shared.count.read().lost, 1U);
 }
 
 TEST_F(process_lease_test, the_loss_of_an_old_lease_leaves_its_successor_alone) {

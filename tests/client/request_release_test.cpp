@@ -48,6 +48,7 @@ TEST_P(request_release_test, calls_back_once) {
   EXPECT_EQ(admin{db}.request_release("a", {.reason = "again", .within = 0ms}), release_request_result::kept);
   ASSERT_TRUE(eventually([&] { return held.request()->reason == "again"; }));
   EXPECT_EQ(calls, 1);
+  EXPECT_EQ(holder.stats().release_requests, 1U);
 }
 
 TEST_P(request_release_test, of_what_nobody_holds_says_so) {
@@ -175,6 +176,28 @@ TEST_F(request_release_order_test, forces_what_was_adopted_beside_a_hold_that_wa
   server->unblock();
   EXPECT_EQ(answer.get(), release_request_result::forced);
   EXPECT_TRUE(shared_mutex(db, "a").try_acquire()) << "nobody reads any more";
+}
+
+// The force is under way when the holder releases.
+TEST_F(request_release_order_test, leaves_what_begins_to_rest_after_the_last_look) {
+  for (const bool shared : {false, true}) {
+    shared_mutex readers{other, "shared"};
+    mutex plain{other, "plain"};
+    hold held = shared ? readers.acquire_shared({.min_hold = 1h}) : plain.acquire({.min_hold = 1h});
+    const auto rests = [&] {
+      const auto tables = server->snapshot();
+      return shared ? tables.permits.contains("shared") : tables.locks.at("plain").row.lease.has_value();
+    };
+    faults.hang("edit", 1);
+    auto answer = in_background(
+        [&] { return admin{db}.request_release(held.name(), {.within = 0ms, .then_force = true}); });
+    ASSERT_TRUE(eventually([&] { return server->blocked() == 1; }));
+    EXPECT_EQ(held.release(), release_result::released);
+    EXPECT_TRUE(rests());
+    server->unblock();
+    EXPECT_EQ(answer.get(), release_request_result::released);
+    EXPECT_TRUE(rests());
+  }
 }
 
 TEST_F(request_release_order_test, a_hold_that_was_released_after_the_last_look_is_released) {

@@ -72,6 +72,27 @@ TEST_F(request_settler_test, a_grant_becomes_a_registered_hold_that_its_caller_g
   holds.remove(*hold);
 }
 
+TEST_F(request_settler_test, counts_how_long_a_grant_was_waited_for_and_held) {
+  const auto asked = sent("a");
+  asked->called_at = time.now();
+  time.advance(2s);
+  complete.granted(asked, 7);
+  const auto hold = hold_of(asked);
+  EXPECT_EQ(hold->grant().at, time.now());
+  EXPECT_EQ(environment().count.waited.read().count(), 1U);
+  EXPECT_EQ(environment().count.waited.read().sum, 2s);
+  hold->begin_release();
+  const auto ending = hold->take_ending();
+  time.advance(3s);
+  complete.released(ending, release_result::lost);
+  EXPECT_EQ(environment().count.held.read().count(), 0U) << "it ended at an unknown time";
+  EXPECT_EQ(environment().count.read().lost, 1U);
+  complete.released(ending, release_result::released);
+  EXPECT_EQ(environment().count.held.read().count(), 1U);
+  EXPECT_EQ(environment().count.held.read().sum, 3s);
+  holds.remove(*hold);
+}
+
 TEST_F(request_settler_test, counts_a_grant_before_its_caller_can_see_it) {
   const auto asked = sent("a");
   std::uint64_t seen = 0;
@@ -196,6 +217,16 @@ TEST_F(request_settler_test, a_waiter_enters_the_registry_and_its_name_is_rememb
   EXPECT_TRUE(asked->progress.was_queued());
   complete.queued(asked, 10s, wakeups());
   EXPECT_EQ(environment().count.waits, 1U) << "a waiter that is decided again waits as before";
+}
+
+TEST_F(request_settler_test, a_waiter_is_counted_once_however_it_came_into_the_queue) {
+  const auto asked = sent("a");
+  asked->progress.needs_edit();  // as after a row that was locked
+  complete.queued(asked, 10s, wakeups());
+  EXPECT_EQ(environment().count.waits, 1U);
+  asked->progress.restart();  // as after the loss of its lease
+  complete.queued(asked, 10s, wakeups());
+  EXPECT_EQ(environment().count.waits, 1U);
 }
 
 TEST_F(request_settler_test, a_takeover_that_is_due_and_was_not_made_is_retried_with_growing_pauses) {

@@ -211,6 +211,9 @@ TEST_P(shared_mutex_test, downgrade_and_upgrade_of_what_is_over_say_so) {
   EXPECT_EQ(code_of([&] { wanted.downgrade(held); }), errc::hold_lost);
   hold stranger = shared_mutex(db, "b").acquire();
   EXPECT_EQ(code_of([&] { wanted.downgrade(stranger); }), errc::invalid_argument);
+  hold of_another_kind = mutex(db, "d").acquire();
+  EXPECT_EQ(code_of([&] { shared_mutex(db, "d").downgrade(of_another_kind); }), errc::invalid_argument);
+  EXPECT_TRUE(of_another_kind);
   hold released = shared_mutex(db, "c").acquire_shared();
   released.release();
   EXPECT_EQ(code_of([&] { std::ignore = shared_mutex(db, "c").try_upgrade(released); }), errc::hold_lost);
@@ -242,6 +245,7 @@ TEST_P(shared_mutex_test, can_be_locked_for_writing_after_a_read_was_lost) {
   ASSERT_TRUE(admin{db}.release("a"));
   ASSERT_TRUE(eventually([&] { return !wanted.current_hold().valid(); }));
   wanted.lock();
+  EXPECT_TRUE(wanted.current_hold().valid()) << "the latest counts";
   wanted.unlock();
   EXPECT_EQ(wanted.current_hold().loss(), loss::forced) << "of the read, which is still to be unlocked";
   wanted.unlock_shared();

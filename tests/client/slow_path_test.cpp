@@ -291,6 +291,7 @@ TEST_F(slow_path_test, a_release_hands_over_and_wakes_the_client_of_the_waiter) 
   EXPECT_EQ(holder_of("a"), waiter.hold);
   EXPECT_TRUE(side->wait(0s));
   EXPECT_THAT(side->woken_waiters(), ElementsAre(waiter.hold));
+  EXPECT_EQ(environment().count.hand_overs, 1U);
 }
 
 TEST_F(slow_path_test, a_release_of_what_does_not_stand_is_lost_unless_an_answer_was) {

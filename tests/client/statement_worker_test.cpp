@@ -212,6 +212,19 @@ TEST_F(statement_worker_test, an_outage_is_reported_when_the_time_is_up_unless_t
   faults.cut(false);
 }
 
+TEST_F(statement_worker_test, an_outage_that_is_over_is_not_reported_when_the_time_is_up) {
+  client db = new_client();
+  const hold held = mutex(db, "a").acquire();
+  client rival = new_client();
+  mutex(rival, "b").acquire().release();
+  server->lock_row("a");  // so the request cannot enter the queue
+  faults.lose_request("acquire");
+  auto tried = in_background([&] { return mutex(rival, "a").try_acquire_for(5s).valid(); });
+  ASSERT_TRUE(soon([&] { return tried.wait_for(0s) == std::future_status::ready; }));
+  EXPECT_FALSE(tried.get()) << "the database has answered since";
+  server->unlock_row("a");
+}
+
 // Nobody is known to hold the lock. If the result were busy, a job whose database hangs would believe that it runs
 // elsewhere.
 TEST_F(statement_worker_test, a_database_that_answers_nothing_is_unreachable_when_the_time_is_up) {

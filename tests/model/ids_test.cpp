@@ -131,7 +131,7 @@ TEST(ids_test, a_token_is_an_ordered_number) {
   EXPECT_EQ(format_as(second), 1'000);
   EXPECT_EQ(fencing_token::parse("1000"), second);
   EXPECT_EQ(std::unordered_set<fencing_token>({first, second, first}).size(), 2U);
-  for (const auto* text : {"", "-1", "1x", " 1", "9223372036854775808"})
+  for (const auto* text : {"", "-1", "-0", "+1", "1x", " 1", "9223372036854775808"})
     EXPECT_THROW(fencing_token::parse(text), error) << text;
 }
 

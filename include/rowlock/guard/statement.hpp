@@ -18,8 +18,8 @@ struct guard_target {
 };
 
 // What hold::guard_statement() returns for that hold. Connects to no database. database: postgresql, mysql, mariadb or
-// sqlite, or the URL of one. Throws error(invalid_argument) for an unknown database, one whose store is not linked, and
-// a name, a prefix or a schema that rowlock does not allow.
+// sqlite, or the URL of one. Throws error(invalid_argument) for an unknown database, one whose store is not linked, a
+// nil hold, which would prove a lock that rests, and a name, a prefix or a schema that rowlock does not allow.
 [[nodiscard]] ROWLOCK_EXPORT guard_statement guard_statement_for(const std::string& database,
                                                                  const guard_target& target);
 

@@ -45,7 +45,7 @@ struct client_environment {
   mutable stoppable_sleep pauses{time};
   client_layer::ghosts ghosts{};
   mutable user_code user_calls{};
-  mutable log_writer writer{guarded_log()};
+  mutable log_writer writer{guarded_log(), guarded_events()};
   std::atomic<std::int64_t> stored_skew_ms{0};  // the skew that the database stores, as read last
   recorded_names recorded{};
 
@@ -65,11 +65,32 @@ struct client_environment {
     }
   }
 
+  // make() returns the event; it is called only if somebody wants it. Runs no user code.
+  template <class Make>
+  void tell(Make make) const noexcept {
+    if (!writer.tells_events()) return;
+    try {
+      writer.tell(make());
+    } catch (...) {
+      writer.leave_out_event();  // there is no memory for it
+    }
+  }
+
+  statistics stats() const {
+    auto all = count.read();
+    all.events_left_out = writer.events_left_out();
+    return all;
+  }
+
   log_writer::function guarded_log() const {
     if (!settings.log) return {};
     return [this](log_level level, std::string_view line) {
       user_calls.run([&] { settings.log(level, line); });
     };
+  }
+  log_writer::event_function guarded_events() const {
+    if (!settings.on_event) return {};
+    return [this](const hold_event& event) { user_calls.run([&] { settings.on_event(event); }); };
   }
 
   // "As long as a call may take": how long a call waits for the database, also if it does not wait for a

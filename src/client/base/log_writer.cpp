@@ -6,7 +6,7 @@ namespace rowlock::client_layer {
 
 namespace {
 
-constexpr std::size_t lines_at_most = 10'000;
+constexpr std::size_t entries_at_most = 10'000;
 
 }  // namespace
 
@@ -15,16 +15,28 @@ void log_writer::write(log_level level, std::string text) noexcept {
   if (is_silent() || now == state::stopped) return;
   if (now == state::direct) return call(level, text);
   try {
-    calls_.put([&](lines& waiting) {
-      if (waiting.all.size() >= lines_at_most) {
-        ++waiting.left_out;
-      } else {
-        waiting.all.push_back({level, std::move(text)});
-      }
-    });
+    put(line{level, std::move(text)});
   } catch (...) {
     // There is no memory for the line.
   }
+}
+
+// Never on the caller's thread: there are no events before start().
+void log_writer::tell(hold_event event) {
+  if (tells_events() && state_.load() != state::stopped) put(std::move(event));
+}
+
+void log_writer::put(std::variant<line, hold_event> what) {
+  calls_.put([&](entries& waiting) {
+    if (waiting.all.size() < entries_at_most) {
+      waiting.all.push_back({std::move(what)});
+    } else if (std::holds_alternative<line>(what)) {
+      ++waiting.last.lines;
+    } else {
+      ++waiting.last.events;
+      ++events_left_out_;
+    }
+  });
 }
 
 void log_writer::call(log_level level, std::string_view text) const noexcept {
@@ -35,9 +47,18 @@ void log_writer::call(log_level level, std::string_view text) const noexcept {
   }
 }
 
-void log_writer::call_about(std::size_t left_out) const noexcept {
+void log_writer::call(const hold_event& event) const noexcept {
   try {
-    call(log_level::warning, fmt::format("{} lines of the log were left out", left_out));
+    tell_(event);
+  } catch (...) {
+    // As for the log.
+  }
+}
+
+void log_writer::call_about(std::size_t count, std::string_view what) const noexcept {
+  if (count == 0 || is_silent()) return;
+  try {
+    call(log_level::warning, fmt::format("{}{}", count, what));
   } catch (...) {
     // There is no memory for the line.
   }
@@ -48,16 +69,18 @@ void log_writer::start() {
   state_.compare_exchange_strong(before, state::queued);
 }
 
-log_writer::line log_writer::lines::pop() noexcept {
+log_writer::entry log_writer::entries::pop() noexcept {
   auto next = call_list::pop();
-  if (empty()) next.left_out_behind = std::exchange(left_out, 0);
+  if (empty()) next.behind = std::exchange(last, {});
   return next;
 }
 
 void log_writer::run() noexcept {
-  calls_.run([this](const line& next) {
-    call(next.level, next.text);
-    if (next.left_out_behind > 0) call_about(next.left_out_behind);
+  calls_.run([this](const entry& next) {
+    if (const auto* written = std::get_if<line>(&next.what)) call(written->level, written->text);
+    if (const auto* told = std::get_if<hold_event>(&next.what)) call(*told);
+    call_about(next.behind.lines, " lines of the log were left out");
+    call_about(next.behind.events, " events were left out");
   });
 }
 

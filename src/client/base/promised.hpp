@@ -11,7 +11,6 @@
 #include "client/base/time_source.hpp"
 #include "model/annotated_mutex.hpp"
 
-#include <atomic>
 #include <condition_variable>
 #include <cstdint>
 #include <exception>
@@ -149,12 +148,13 @@ class promised : public promise_state {
   bool complete(Result result) {
     return settle([&]() ROWLOCK_REQUIRES(mutex_) { result_ = std::move(result); });
   }
-  // As complete(result), but counts the result in `received` if the caller gets it, before the caller can see
-  // it.
-  bool complete(Result result, std::atomic<std::uint64_t>& received) {
+  // As complete(result), but calls on_receipt() if the caller gets the result, before the caller can see it. Requires:
+  // on_receipt() does not throw, and does not use the promise, whose mutex is locked.
+  template <class OnReceipt>
+  bool complete(Result result, OnReceipt on_receipt) {
     return settle([&]() ROWLOCK_REQUIRES(mutex_) {
       result_ = std::move(result);
-      received.fetch_add(1, std::memory_order_relaxed);
+      on_receipt();
     });
   }
   // Returns or throws the result once, as wait() does.

@@ -1,4 +1,5 @@
-// Guards the calls of user code: options::log and the source of the URL. None is called once the client is closed.
+// Guards the calls of user code: options::log, options::on_event and the source of the URL. None is called once the
+// client is closed.
 #pragma once
 
 #include "model/annotated_mutex.hpp"

@@ -15,18 +15,23 @@ void check_without_thread(const acquire_options& how) {
 }
 
 acquire_call::acquire_call(engine& on, const model::lock_request& request, const wait_limit& how_long,
-                           const acquire_options& how, std::optional<model::hold_id> as)
+                           const acquire_options& how, std::optional<model::hold_id> as,
+                           hold_room::place room)
     : call(on, how.stop), how_long_(how_long) {
   if (!as) check_without_thread(how);
   on.check_usable();
   model::check_hold_times(how.ttl, how.min_hold);
-  until_ = how_long.until(on.environment());
+  const auto called_at = on.environment().time.now();
+  until_ = how_long.until(on.environment(), called_at);
   operation_ = std::make_shared<acquire_operation>(request, how_long.waits);
+  operation_->called_at = called_at;
   operation_->ttl = how.ttl;
   operation_->min_hold = how.min_hold;
   if (as) operation_->hold = *as;
-  if (!model::is_rendezvous(request.definition.kind)) operation_->answer.room = on.take_room();
-  if (const auto reason = how_long.reason_of_silence()) operation_->expect_answer(reason);
+  if (!model::is_rendezvous(request.definition.kind)) {
+    operation_->answer.room = room ? std::move(room) : on.take_room();
+  }
+  if (const auto reason = how_long.reason_of_silence()) operation_->note_failure(reason);
 }
 
 // A hold with an explicit ttl has a deadline of its own, which may come before all others.

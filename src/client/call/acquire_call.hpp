@@ -15,9 +15,9 @@ class acquire_call : public call {
   using result = hold_ptr;  // null: busy, the time is up, or a limited wait was stopped
 
   // as: the id of the hold, if a thread waits for this call. Empty: no thread waits for this call alone, so
-  // acquire_options::detect_deadlock is refused.
+  // acquire_options::detect_deadlock is refused. room: for the hold; taken here if it is empty.
   acquire_call(engine& on, const model::lock_request& request, const wait_limit& how_long,
-               const acquire_options& how, std::optional<model::hold_id> as = {});
+               const acquire_options& how, std::optional<model::hold_id> as = {}, hold_room::place room = {});
 
   const acquire_ptr& operation() const noexcept { return operation_; }
 

@@ -5,13 +5,13 @@
 
 namespace rowlock::client_layer {
 
-std::optional<instant> wait_limit::until(const client_environment& environment) const {
+std::optional<instant> wait_limit::until(const client_environment& environment, instant begun) const {
   const auto longest = waits ? limit : environment.longest_call();
-  return longest ? std::optional{later(environment.time.now(), *longest)} : std::nullopt;
+  return longest ? std::optional{later(begun, *longest)} : std::nullopt;
 }
 
 std::exception_ptr wait_limit::reason_of_silence() const {
-  const bool can_tell = waits && limit && *limit >= retry_state::row_lock_limit;
+  const bool can_tell = waits && limit && *limit >= retry_state::row_lock_limit && !was_answered;
   return can_tell ? std::make_exception_ptr(no_answer(*limit)) : nullptr;
 }
 

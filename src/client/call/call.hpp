@@ -16,12 +16,13 @@ namespace rowlock::client_layer {
 struct wait_limit {
   bool waits = true;
   std::optional<std::chrono::nanoseconds> limit{};
+  bool was_answered = false;  // the database has answered an earlier part of the call
 
-  // When the time of a call that begins now is up. Empty: never. A call that does not wait for a lock waits
+  // When the time of a call that begins at that time is up. Empty: never. A call that does not wait for a lock waits
   // for the database all the same.
-  std::optional<instant> until(const client_environment& environment) const;
-  // What the caller is thrown if the database has answered nothing when the limit is over. Null: there is no
-  // limit, or it is so short that the silence says nothing about the database.
+  std::optional<instant> until(const client_environment& environment, instant begun) const;
+  // What the caller is thrown if the database answers nothing until the limit is over. Null: there is no limit, it
+  // is so short that the silence says nothing about the database, or the database has answered before.
   std::exception_ptr reason_of_silence() const;
   // For a call that got no answer: returns if its result is empty, otherwise throws the reason. last_failure: as
   // promise_state::last_failure().

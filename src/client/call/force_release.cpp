@@ -26,6 +26,7 @@ release_result force_release(engine& on, const std::string& name, std::chrono::n
   operation->purpose = release_operation::aim::force;
   if (upto) {
     operation->upto = *upto;
+    operation->spares_rests = true;
   } else if (only.is_nil()) {
     const auto seen = std::make_shared<std::optional<store::lock_info>>();
     const auto look =

@@ -22,7 +22,12 @@ constexpr int joint_failures_at_most = 2;
 
 joint_acquire::joint_acquire(engine& on, const std::vector<model::lock_request>& wanted,
                              const wait_limit& how_long, const acquire_options& how, model::hold_id owner)
-    : engine_(on), order_(wanted.size()), how_long_(how_long), how_(how), owner_(owner) {
+    : engine_(on),
+      order_(wanted.size()),
+      how_long_(how_long),
+      how_(how),
+      owner_(owner),
+      called_at_(on.environment().time.now()) {
   if (wanted.empty()) {
     throw error(errc::invalid_argument, "the list of locks is empty; name at least one lock");
   }
@@ -86,6 +91,7 @@ void joint_acquire::asked() {
   answer_.note_failure({});
   if (!round->lease) return ask(1ms);
   holds_.insert(holds_.end(), round->holds.begin(), round->holds.end());
+  room_.resize(wanted_.size() - holds_.size());
   round_.reset();
   if (round->looks) {
     // The rest is withdrawn. A hold behind one that was not found would be out of name order, and what was not
@@ -126,9 +132,10 @@ std::shared_ptr<joint_round> joint_acquire::next_round() {
   if (lease && in_doubt_) {
     // The round that is in doubt keeps the marks that its ids are in use.
     return std::make_shared<joint_round>(
-        joint_round{engine_, lease, in_doubt_->wishes, in_doubt_->all, true});
+        joint_round{engine_, lease, in_doubt_->wishes, in_doubt_->all, true, called_at_});
   }
-  auto next = std::make_shared<joint_round>(joint_round{engine_, lease, {}, !how_long_.waits});
+  auto next =
+      std::make_shared<joint_round>(joint_round{engine_, lease, {}, !how_long_.waits, false, called_at_});
   for (std::size_t i = holds_.size(); lease && i < wanted_.size(); ++i) {
     next->in_use.push_back(engine_.services().queue.ids().use(ids_[i]));
     next->wishes.push_back({wanted_[i], lease->id(), ids_[i]});
@@ -145,7 +152,8 @@ void joint_acquire::make_ids(std::size_t first) {
 void joint_acquire::wait_for_next() {
   stage_ = stage::waiting;
   auto next = std::make_unique<acquire_call>(engine_, wanted_[holds_.size()], wait_limit{.waits = true},
-                                             acquire_options{}, owner_.sibling());
+                                             acquire_options{}, owner_.sibling(), room_.split());
+  next->operation()->called_at = called_at_;
   next->answer().on_complete(next_step());
   auto& sent = *next;
   {
@@ -218,6 +226,7 @@ void joint_acquire::moved() {
 void joint_acquire::begin_anew() {
   withdraw_what_is_in_doubt();
   lease_.reset();  // so that the next round has ids of its own
+  room_.resize(wanted_.size());
   if (holds_.empty()) return begin_asking();
   stage_ = stage::returning;
   const auto left = std::make_shared<std::atomic<std::size_t>>(holds_.size());
@@ -241,6 +250,7 @@ void joint_acquire::begin_anew() {
 
 void joint_acquire::finish(holds granted) {
   room_ = {};
+  if (granted.empty()) engine_.environment().count.busy.fetch_add(1, std::memory_order_relaxed);
   holds in_order(granted.size());
   for (std::size_t i = 0; i < granted.size(); ++i) in_order[order_[i]] = granted[i];
   if (answer_.complete(std::move(in_order)) && !granted.empty()) holds_.clear();

@@ -57,6 +57,7 @@ class joint_acquire final : public serial_steps {
   // The holds, in the order in which they were wanted. Empty: busy. An explicit ttl and a minimum hold time begin
   // when all are granted.
   promised<holds>& answer() noexcept { return answer_; }
+  instant called_at() const noexcept { return called_at_; }
 
   void submit() { start(); }  // call it once
   // For a caller that has given up, or has settled the answer itself: releases everything.
@@ -89,11 +90,12 @@ class joint_acquire final : public serial_steps {
 
   engine& engine_;
   std::vector<model::lock_request> wanted_;  // in name order
-  hold_room::place room_;
-  std::vector<std::size_t> order_;  // the index of each wanted_ in the caller's list
+  hold_room::place room_;                    // for those that are neither in holds_ nor waited for
+  std::vector<std::size_t> order_;           // the index of each wanted_ in the caller's list
   const wait_limit how_long_;
   const acquire_options how_;
   const model::hold_id owner_;
+  const instant called_at_;
   promised<holds> answer_;
 
   mutable model::annotated_mutex mutex_;

@@ -25,7 +25,7 @@ joint_call::joint_call(engine& on, const std::vector<model::lock_request>& wante
     : call(on, how.stop), how_long_(how_long) {
   if (!as) check_without_thread(how);
   joint_ = std::make_shared<joint_acquire>(on, wanted, how_long, how, as ? *as : model::hold_id::random());
-  until_ = how_long.until(on.environment());
+  until_ = how_long.until(on.environment(), joint_->called_at());
 }
 
 bool joint_call::leave() noexcept {

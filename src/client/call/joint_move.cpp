@@ -83,9 +83,10 @@ void joint_move::take(std::size_t i, instant sent_at, std::uint64_t check_count)
     const auto keep_until =
         min_hold_ > std::chrono::milliseconds{0} ? engine_.environment().time.now() + min_hold_ : instant{};
     with.own->confirm(sent_at, engine_.environment().margin(with.own->ttl()));
-    auto taken = engine_.services().complete.make_hold(
-        {locks_[i].definition, old.id(), old.token(), with.own, old.mode(), old.weight(), with.ending},
-        check_count, old.is_contended(), keep_until);
+    auto taken =
+        engine_.services().complete.make_hold({locks_[i].definition, old.id(), old.token(), with.own,
+                                               old.mode(), old.weight(), with.ending, old.grant().at},
+                                              check_count, old.is_contended(), keep_until);
     taken ? moved_.push_back(std::move(taken)) : withdraw(i, with, sent_at);
   } catch (...) {
     withdraw(i, with, sent_at);
@@ -105,7 +106,7 @@ void joint_move::withdraw() const noexcept {
   const auto now = engine_.environment().time.now();
   for (std::size_t i = 0; i < from_.size(); ++i) {
     from_[i]->begin_release();
-    engine_.holds().remove(*from_[i]);
+    engine_.holds().remove_ended(*from_[i]);
     withdraw(i, std::exchange(for_withdraw_[i], {}), now);
   }
 }
@@ -117,7 +118,7 @@ void joint_move::drop_moved() noexcept {
       ending->answer.reset();
       engine_.services().queue.submit(std::move(ending));
     }
-    engine_.holds().remove(*hold);
+    engine_.holds().remove_ended(*hold);
   }
 }
 

@@ -86,8 +86,8 @@ void joint_round::take(std::size_t i, model::token token, std::int64_t weight, b
       {wish.definition, wish.hold, token, lease, wish.mode, weight, endings[i]}, check_count, contended);
   if (!hold) return;
   endings[i].reset();
+  on.services().complete.note_grant(*hold, called_at);
   holds.push_back(std::move(hold));
-  on.environment().count.acquired.fetch_add(1, std::memory_order_relaxed);
 }
 
 joint_round::state joint_round::what_is_missing() const {
@@ -119,7 +119,7 @@ void joint_round::prepare() {
 void joint_round::withdraw() const noexcept {
   for (std::size_t i = 0; i < holds.size(); ++i) {
     if (holds[i]->begin_release()) endings[i] = holds[i]->take_ending();
-    on.holds().remove(*holds[i]);
+    on.holds().remove_ended(*holds[i]);
   }
   withdraw_from(0);
 }

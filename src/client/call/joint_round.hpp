@@ -21,6 +21,7 @@ struct joint_round {
   std::vector<acquire_terms> wishes;           // in name order
   bool all = false;                            // grants all or none; otherwise all before the first not free
   bool looks = false;                          // only finds what an earlier round got whose answer was lost
+  instant called_at{};                         // when the caller asked
   std::vector<ids_in_use::mark> in_use{};
   std::vector<edit_reply> replies{};
   bool all_were_free = false;     // granted without an edit, so there are no replies

@@ -40,6 +40,7 @@ hold_ptr take(engine& on, const transfer_note& note,
               decision (*decide)(const store::lock_view&, model::hold_id old, model::lease_id from,
                                  const model::waiter& mine)) {
   on.check_usable();
+  const auto called_at = on.environment().time.now();
   const auto room = on.take_room();
   const auto lease = lease_of(on);
   const auto hold = model::hold_id::of_this_thread();
@@ -61,7 +62,7 @@ hold_ptr take(engine& on, const transfer_note& note,
     if (settled.result != what::granted) return nullptr;
     if (auto taken = on.services().complete.make_hold(
             {settled.stored, hold, settled.token, lease, settled.mode, settled.weight}, check_count, false)) {
-      on.environment().count.acquired.fetch_add(1, std::memory_order_relaxed);
+      on.services().complete.note_grant(*taken, called_at);
       return taken;
     }
   } catch (const error& failure) {
@@ -83,7 +84,7 @@ void withdraw(engine& on, hold_state& hold, const release_ptr& withdrawal) noexc
   withdrawal->keep_until = hold.keep_until();
   on.services().queue.submit(withdrawal);
   // Not before the release uses the id: otherwise reconciliation would take the hold for an orphan.
-  on.holds().remove(hold);
+  on.holds().remove_ended(hold);
 }
 
 // The holds of this process that could be reclaimed: those with a receipt. Thread-safe.
@@ -229,6 +230,7 @@ hold_ptr reclaim(engine& on, const transfer_note& note) {
 
 bool extend(engine& on, const transfer_note& note) {
   on.check_usable();
+  on.check_may_write();
   const bool renewed = on.tasks().result_of([id = note.lease](store::session& session) {
     // This server's clock may judge a lease only after the lease has been lengthened for it.
     session.record_database_state();

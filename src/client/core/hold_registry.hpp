@@ -60,6 +60,11 @@ class hold_registry {
   bool add(const hold_ptr& hold, std::uint64_t checks_before);
   void remove(const hold_state& hold) noexcept;
   void remove(std::span<const hold_ptr> holds) noexcept;
+  // For a hold that its owner gives up: removes it, unless it is past its deadline and not marked as lost. The watchdog
+  // finds such a hold here, and has its holder notified.
+  void remove_ended(const hold_state& hold) noexcept {
+    if (hold.has_ended()) remove(hold);
+  }
 
   bool contains(model::hold_id id) const;
   std::vector<hold_ptr> all() const;

@@ -29,6 +29,16 @@ class hold_room {
     void free() noexcept {
       if (const auto count = count_.exchange(0); count > 0) taken_->fetch_sub(count);
     }
+    // The next two functions must not run at the same time as another call. Requires: the place is not empty.
+    //
+    // Keeps room for that many holds from now on. Nothing is checked if they are more than before: use this only for
+    // holds that were present and end.
+    void resize(std::size_t count) noexcept { taken_->fetch_add(count - count_.exchange(count)); }
+    // Passes on the room for one of its holds.
+    place split() noexcept {
+      count_.fetch_sub(1);
+      return {1, taken_};
+    }
 
    private:
     friend class hold_room;

@@ -7,6 +7,20 @@
 
 namespace rowlock::client_layer {
 
+namespace {
+
+// A source that has stopped already. It is never destroyed, because holds may outlive static objects.
+const std::stop_source& stopped_source() {
+  static const auto& source = []() -> const std::stop_source& {
+    auto* made = new std::stop_source;
+    made->request_stop();
+    return *made;
+  }();
+  return source;
+}
+
+}  // namespace
+
 hold_state::hold_state(std::shared_ptr<client_layer::engine> engine, const time_source& time,
                        model::lock_definition lock, model::hold_id id, model::token token,
                        std::shared_ptr<client_layer::lease> lease, model::lock_mode mode, std::int64_t weight,
@@ -21,6 +35,7 @@ hold_state::hold_state(std::shared_ptr<client_layer::engine> engine, const time_
       lease_(std::move(lease)),
       ending_(ending ? std::move(ending) : ending_of(lock_.name)) {
   ending_->answer = std::make_shared<promised<release_result>>();
+  stopped_source();  // made here, because stop_token() must not fail
 }
 
 hold_state::~hold_state() = default;
@@ -58,12 +73,10 @@ void hold_state::notify_request() noexcept {
 }
 
 std::stop_token hold_state::request_token() {
-  model::annotated_lock lock{stop_mutex_};
+  const model::annotated_lock lock{stop_mutex_};
+  if (request_) return stopped_source().get_token();
   if (!asked_) asked_.emplace();
-  auto source = *asked_;
-  lock.unlock();
-  if (request()) source.request_stop();
-  return source.get_token();
+  return asked_->get_token();
 }
 
 std::optional<rowlock::release_request> hold_state::request() const {
@@ -73,10 +86,8 @@ std::optional<rowlock::release_request> hold_state::request() const {
   return rowlock::release_request{request_->reason, std::max(left, std::chrono::nanoseconds{0})};
 }
 
-std::stop_token hold_state::stop_token() noexcept {
-  const int fate = fate_.load();
-  if (fate != held && fate != released) stop_.request_stop();
-  return stop_.get_token();
+std::stop_token hold_state::stop_token() const noexcept {
+  return loss() == loss::none ? stop_.get_token() : stopped_source().get_token();
 }
 
 bool hold_state::lose(rowlock::loss reason) noexcept {
@@ -96,14 +107,23 @@ std::shared_ptr<release_operation> hold_state::take_ending() noexcept {
   ending->hold = id_;
   ending->lease = lease_;
   ending->keep_until = keep_until();
+  if (is_released()) ending->ends = grant();
   return ending;
 }
 
+hold_event hold_state::event(hold_event::kind what) const {
+  hold_event made;
+  made.what = what;
+  made.name = name();
+  made.id = id();
+  made.token = fencing_token{token()};
+  made.mode = mode();
+  return made;
+}
+
 bool hold_state::begin_release() noexcept {
-  // Past its deadline the hold is lost, even if the watchdog has not noticed yet.
-  if (!lease_->is_valid(time_.now())) lose(loss::expired);
   int expected = held;
-  return fate_.compare_exchange_strong(expected, released);
+  return lease_->is_valid(time_.now()) && fate_.compare_exchange_strong(expected, released);
 }
 
 void hold_state::set_mode(model::lock_mode mode, std::int64_t weight, model::token token) noexcept {

@@ -6,6 +6,7 @@
 #include "model/annotated_mutex.hpp"
 #include "model/lock.hpp"
 
+#include <rowlock/client.hpp>
 #include <rowlock/hold.hpp>
 
 #include <atomic>
@@ -18,6 +19,12 @@ namespace rowlock::client_layer {
 
 class engine;
 struct release_operation;
+
+// When a hold was granted, and its token.
+struct grant_record {
+  instant at{};
+  model::token token = 0;
+};
 
 class hold_state {
  public:
@@ -41,7 +48,9 @@ class hold_state {
   bool is_valid() const noexcept;
   std::chrono::nanoseconds remaining() const noexcept;
   rowlock::loss loss() const noexcept;
-  std::stop_token stop_token() noexcept;
+  // If the hold is lost, the token of a source that has stopped before: the hold's own source runs the callbacks of
+  // others, so only deliver() stops it. request_token() does the same.
+  std::stop_token stop_token() const noexcept;
 
   // Marks the hold as lost, unless it was released or lost before. Returns true if this call has marked it;
   // the caller must then call deliver().
@@ -56,9 +65,12 @@ class hold_state {
   std::stop_token request_token();
   std::optional<rowlock::release_request> request() const;
 
-  // Marks the hold as released. Returns true for the first caller, unless the hold is lost.
+  // Marks the hold as released. Returns true for the first caller, unless the hold is lost. A hold past its deadline
+  // is lost, too, but it is left to the watchdog to mark it and to have its holder notified.
   bool begin_release() noexcept;
   bool is_released() const noexcept { return fate_.load() == released; }
+  // Whether it is marked as released or lost.
+  bool has_ended() const noexcept { return fate_.load() != held; }
   // The operation that releases this hold. It was made with the hold, so a release cannot fail for lack of
   // memory. Only the caller to which begin_release() or lose() returned true may take it, once.
   std::shared_ptr<release_operation> take_ending() noexcept;
@@ -71,6 +83,11 @@ class hold_state {
   // object is shared.
   void set_contended(bool contended) noexcept { contended_ = contended; }
   bool is_contended() const noexcept { return contended_; }
+
+  // When the hold was granted. Call this before the object is shared.
+  void set_granted_at(instant then) noexcept { granted_at_ = then; }
+  grant_record grant() const noexcept { return {granted_at_, token()}; }
+  hold_event event(hold_event::kind what) const;
 
   // If the hold is released before that time, its lock rests until then.
   void set_keep_until(instant then) noexcept { keep_until_.store(then); }
@@ -119,6 +136,7 @@ class hold_state {
   std::atomic<int> entries_{1};
   std::atomic<move> move_{move::none};
   bool contended_ = false;
+  instant granted_at_{};
   std::atomic<instant> keep_until_{};
   mutable model::annotated_mutex stop_mutex_;
   // Made with the hold, because stop_token() must not fail.

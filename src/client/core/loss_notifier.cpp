@@ -23,15 +23,28 @@ void loss_notifier::lose(std::span<const hold_ptr> holds, loss reason) noexcept 
 
 void loss_notifier::deliver(lost_holds lost) noexcept {
   if (lost.empty()) return;
-  environment_.count.lost.fetch_add(lost.size());
+  environment_.count.lost((*lost.begin())->loss()).fetch_add(lost.size());
   if (calls_.put([&](untold& waiting) { waiting.lost.append(std::move(lost)); })) return;
   tell_now(std::move(lost));
 }
 
-// All are told before any line is written.
+// All are told before anything else is done.
 void loss_notifier::tell_now(lost_holds lost) const noexcept {
+  const auto now = environment_.time.now();
   for (const auto& hold : lost) hold->deliver();
+  for (const auto& hold : lost) note_end(*hold, now);
   log_lost(std::move(lost));
+}
+
+void loss_notifier::note_end(const hold_state& lost, instant now) const noexcept {
+  const auto held = now - lost.grant().at;
+  environment_.count.held.add(held);
+  environment_.tell([&] {
+    auto event = lost.event(hold_event::kind::lost);
+    event.held = held;
+    event.loss = lost.loss();
+    return event;
+  });
 }
 
 void loss_notifier::log_lost(lost_holds lost) const noexcept {
@@ -52,6 +65,12 @@ void loss_notifier::log_lost(lost_holds lost) const noexcept {
 
 void loss_notifier::notify_request(const hold_ptr& hold, const std::string& reason, instant until) {
   if (!hold->request_release(reason, until)) return;
+  environment_.count.release_requests.fetch_add(1, std::memory_order_relaxed);
+  environment_.tell([&] {
+    auto event = hold->event(hold_event::kind::release_requested);
+    event.request = hold->request();
+    return event;
+  });
   environment_.log(log_level::info, "somebody requests the release of hold {} of \"{}\": {}", hold->id(),
                    hold->name(), reason);
   if (calls_.put([&](untold& waiting) { waiting.asked.push(hold); })) return;

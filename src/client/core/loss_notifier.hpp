@@ -21,7 +21,7 @@ class loss_notifier {
   void lose(std::span<const hold_ptr> holds, loss reason) noexcept;
   void lose(const hold_ptr& hold, loss reason) noexcept { lose({&hold, 1}, reason); }
 
-  // The same for holds that are marked already.
+  // The same for holds that are marked already, all with the same reason.
   void deliver(lost_holds lost) noexcept;
 
   // Has the holder notified of a release request. If memory runs out, nothing has happened.
@@ -41,6 +41,7 @@ class loss_notifier {
   };
 
   void tell_now(lost_holds lost) const noexcept;
+  void note_end(const hold_state& lost, instant now) const noexcept;
   void log_lost(lost_holds lost) const noexcept;
 
   client_environment& environment_;

@@ -61,6 +61,7 @@ struct acquire_operation : model::lock_request {
   explicit acquire_operation(model::lock_request asked = {}, bool waits = false);
 
   const bool wait;
+  instant called_at{};                           // when its caller asked
   std::optional<std::chrono::milliseconds> ttl;  // explicit
   std::chrono::milliseconds min_hold{0};
 
@@ -75,7 +76,7 @@ struct acquire_operation : model::lock_request {
   backoff guarded = guarded_pause();
   instant not_before{};  // no poll retries it earlier: a guarded transaction keeps the row of a dead holder
   acquire_answer answer{};
-  bool is_unanswered = false;  // the database has not answered yet; expect_answer() has noted that
+  bool ends_with_answer = false;  // the noted failure counts only until the database answers
   // Withdraws this request, or releases its hold. It is made with the request, so that neither can fail for
   // lack of memory. Null: it was used, or the hold has it.
   std::shared_ptr<release_operation> ending;
@@ -94,21 +95,18 @@ struct acquire_operation : model::lock_request {
     moving_to.reset();
     progress.restart();
   }
-  // The reason given to a caller whose time runs out. Once the request was queued, the reason is busy instead.
+  // Notes the reason given to a caller whose time runs out. It counts until the database answers. One reason counts
+  // longer: the row is locked, and a look has shown that no holder keeps it; each answer says that again. Once the
+  // request was queued, the reason is busy instead.
   void note_failure(const std::exception_ptr& reason) noexcept {
-    is_unanswered = false;
-    if (!progress.was_queued()) answer.note_failure(reason);
-  }
-  // Notes the reason that counts until the database answers for the first time. Call it before the request is
-  // sent.
-  void expect_answer(const std::exception_ptr& otherwise) noexcept {
-    is_unanswered = true;
-    answer.note_failure(otherwise);
+    if (progress.was_queued()) return;
+    ends_with_answer = !retry.has_looked();
+    answer.note_failure(reason);
   }
   // The statement that was under way has been answered. False: there was none.
   bool answered() noexcept {
     if (!progress.answered()) return false;
-    if (std::exchange(is_unanswered, false)) answer.note_failure({});
+    if (std::exchange(ends_with_answer, false)) answer.note_failure({});
     return true;
   }
 };
@@ -129,7 +127,10 @@ struct release_operation {
   ids_in_use::mark in_use{};
   // With aim::force: holds with later tokens stay.
   model::token upto = std::numeric_limits<model::token>::max();
-  bool was_held = false;   // a caller had the hold
+  bool spares_rests = false;  // with aim::force: what rests keeps the lock
+  bool was_held = false;      // a caller had the hold
+  // The grant that this ends. Empty: nothing was granted, or a loss has ended it before.
+  std::optional<grant_record> ends{};
   bool is_orphan = false;  // no code of this client knows the hold or the place
   std::shared_ptr<client_layer::lease> lease{};
   bool only_on_lease = false;  // it is released only if it stands on `lease`

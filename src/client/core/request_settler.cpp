@@ -32,7 +32,7 @@ void request_settler::settle(const acquire_ptr& operation, model::token token) {
   // From here on nothing needs memory.
   const auto ending = operation->ending;
   operation->ending.reset();
-  if (operation->answer.complete(hold, environment_.count.acquired)) return;
+  if (operation->answer.complete(hold, [&] { note_grant(*hold, operation->called_at); })) return;
   hold->begin_release();
   holds_.remove(*hold);
   operation->ending = ending;
@@ -46,8 +46,10 @@ granted_hold request_settler::granted_to(const acquire_operation& operation, mod
 
 hold_ptr request_settler::make_hold(granted_hold&& granted, std::uint64_t check_count, bool contended,
                                     instant keep_until) {
-  if (!granted.lease->is_valid(environment_.time.now())) return nullptr;
+  const auto now = environment_.time.now();
+  if (!granted.lease->is_valid(now)) return nullptr;
   auto hold = make_hold_(granted);
+  hold->set_granted_at(granted.at == instant{} ? now : granted.at);
   hold->set_contended(contended);
   hold->set_keep_until(keep_until);
   return holds_.add(hold, check_count) ? hold : nullptr;
@@ -94,7 +96,7 @@ bool request_settler::busy(const acquire_ptr& operation) noexcept {
 
 void request_settler::queued(const acquire_ptr& operation, std::chrono::microseconds takeover_in,
                              std::uint64_t wakeups) {
-  if (!operation->progress.must_edit()) environment_.count.waits.fetch_add(1, std::memory_order_relaxed);
+  if (!operation->progress.was_queued()) environment_.count.waits.fetch_add(1, std::memory_order_relaxed);
   operation->progress.queued();
   operation->answer.note_failure({});  // the lock is known to be held
   contended_.add(operation->definition.name);
@@ -126,16 +128,50 @@ void request_settler::queued(const acquire_ptr& operation, std::chrono::microsec
 }
 
 void request_settler::released(const release_ptr& operation, release_result result) {
+  const auto now = environment_.time.now();
   if (result == release_result::released && operation->purpose == release_operation::aim::release) {
     if (operation->how == store::durability::asynchronous &&
-        releases_.add({operation->name, operation->hold, operation->lease, environment_.time.now()})) {
+        releases_.add({operation->name, operation->hold, operation->lease, now})) {
       agenda_.renew_soon();
     }
     // From here on nothing needs memory.
     if (operation->was_held) environment_.count.released.fetch_add(1, std::memory_order_relaxed);
     if (operation->is_orphan) log_orphan(*operation);
   }
+  if (operation->ends) note_end(*operation, result, now);
   if (operation->answer) operation->answer->complete(result);
+}
+
+void request_settler::note_grant(const hold_state& hold, instant called_at) const noexcept {
+  const auto waited = hold.grant().at - called_at;
+  environment_.count.acquired.fetch_add(1, std::memory_order_relaxed);
+  environment_.count.waited.add(waited);
+  environment_.tell([&] {
+    auto event = hold.event(hold_event::kind::granted);
+    event.waited = waited;
+    return event;
+  });
+}
+
+void request_settler::note_end(const release_operation& release, release_result result,
+                               instant now) const noexcept {
+  const auto held = now - release.ends->at;
+  const bool stood = result == release_result::released;
+  if (stood) {
+    environment_.count.held.add(held);
+  } else {
+    environment_.count.lost(loss::none).fetch_add(1, std::memory_order_relaxed);
+  }
+  environment_.tell([&] {
+    hold_event event;
+    event.what = stood ? hold_event::kind::released : hold_event::kind::lost;
+    event.name = release.name;
+    event.id = release.hold;
+    event.token = fencing_token{release.ends->token};
+    event.mode = release.mode;
+    event.held = held;
+    return event;
+  });
 }
 
 // An orphan on an explicit-ttl lease is normally a hold that has expired here: the database keeps it until

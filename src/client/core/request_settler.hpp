@@ -26,6 +26,7 @@ struct granted_hold {
   model::lock_mode mode = model::lock_mode::exclusive;
   std::int64_t weight = 1;
   release_ptr ending{};  // see hold_state; null: the hold makes one
+  instant at{};          // if the hold only moves to another lease: when it was granted
 };
 
 using hold_maker = std::function<hold_ptr(const granted_hold&)>;
@@ -63,6 +64,9 @@ class request_settler {
   void queued(const acquire_ptr& operation, std::chrono::microseconds takeover_in, std::uint64_t wakeups);
   void released(const release_ptr& operation, release_result result);
 
+  // Counts a hold that a caller gets, and tells of it. called_at: when the caller asked.
+  void note_grant(const hold_state& hold, instant called_at) const noexcept;
+
   // Makes a hold of a grant and registers it; no other function registers holds. contended: others waited
   // when it was granted. Returns null if the lease is over by this client's clock, so that the grant does not
   // count (I5). In that case, and if memory runs out, `granted` is unchanged.
@@ -82,6 +86,7 @@ class request_settler {
  private:
   void settle(const acquire_ptr& operation, model::token token);
   void settle_rendezvous(const acquire_ptr& operation, model::token token);
+  void note_end(const release_operation& release, release_result result, instant now) const noexcept;
   void log_orphan(const release_operation& release) const;
   static granted_hold granted_to(const acquire_operation& operation, model::token token);
 

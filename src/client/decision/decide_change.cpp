@@ -40,7 +40,6 @@ decision decide_upgrade(const lock_view& view, hold_id hold, microseconds skew) 
   const auto token = lock.token_of(hold);
   if (!token) return lock.unchanged(what::absent);
   if (lock.held_by(hold)) return done(lock, *token);
-  if (!view.replaceable) return lock.unchanged(what::guarded);
   if (!view.is_recorded_server) return lock.unchanged(what::unrecorded_server);
   if (auto first = lock.must_do_first()) return std::move(*first);
   lock.grant_everybody_next();  // to waiters that were blocked only by the dead
@@ -51,7 +50,9 @@ decision decide_upgrade(const lock_view& view, hold_id hold, microseconds skew) 
     std::erase(due, permit.lease);
     if (!due.empty()) return lock.kill_first(std::move(due));
   }
+  // Asked first: a caller that could not be granted the lock anyway does not wait for a guarded transaction.
   if (!alone || lock.has_waiters()) return lock.finish(what::busy);
+  if (!view.replaceable) return lock.unchanged(what::guarded);
   lock.make_exclusive(permit);
   lock.outcome().token = lock.row().token;
   return lock.finish(what::granted);

@@ -150,7 +150,7 @@ decision decide_release(const lock_view& view, const release_spec& what_ends, mi
 }
 
 decision decide_force(const lock_view& view, std::optional<hold_id> only, microseconds skew,
-                      model::token upto) {
+                      model::token upto, bool spares_rests) {
   lock_editor lock{view, skew};
   // Nobody holds a latch or a barrier. The rules of a kind from a later version are not known here.
   if (is_rendezvous(view.row.kind) || view.row.kind == lock_kind::unknown)
@@ -158,8 +158,10 @@ decision decide_force(const lock_view& view, std::optional<hold_id> only, micros
   std::vector<lease_id> clients;
   bool found = false;
   bool guarded = false;
-  const auto take = [&](hold_id hold, model::token granted, const std::optional<model::lease_view>& lease) {
+  const auto take = [&](hold_id hold, lease_id on, model::token granted,
+                        const std::optional<model::lease_view>& lease) {
     if ((only && hold != *only) || granted > upto) return;
+    if (spares_rests && model::rests(hold, on)) return;
     found = true;
     guarded = guarded || lock.is_guarded(hold);
     const bool told = !lease || std::find(clients.begin(), clients.end(), lease->client) != clients.end();
@@ -170,8 +172,10 @@ decision decide_force(const lock_view& view, std::optional<hold_id> only, micros
       lock.remove_permit(hold);
     }
   };
-  if (view.row.hold) take(*view.row.hold, view.row.token, view.holder);
-  for (const auto& entry : view.permits) take(entry.permit.hold, entry.permit.token, entry.lease);
+  if (view.row.hold) take(*view.row.hold, view.row.lease.value_or(lease_id{}), view.row.token, view.holder);
+  for (const auto& entry : view.permits) {
+    take(entry.permit.hold, entry.permit.lease, entry.permit.token, entry.lease);
+  }
   if (!found) return lock.unchanged(what::absent);
   if (guarded) return lock.unchanged(what::guarded);
   if (!view.is_recorded_server) return lock.unchanged(what::unrecorded_server);

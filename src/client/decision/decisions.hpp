@@ -57,10 +57,12 @@ struct release_spec {
 decision decide_release(const store::lock_view& view, const release_spec& what_ends,
                         std::chrono::microseconds skew);
 
-// Takes the lock from all holders, or from the hold `only`. A hold with a token above `upto` stays.
+// Takes the lock from all holders, or from the hold `only`. A hold with a token above `upto` stays. What rests is freed,
+// too, unless `spares_rests`.
 decision decide_force(const store::lock_view& view, std::optional<hold_id> only,
                       std::chrono::microseconds skew,
-                      model::token upto = std::numeric_limits<model::token>::max());
+                      model::token upto = std::numeric_limits<model::token>::max(),
+                      bool spares_rests = false);
 
 // Frees what dead leases hold, grants to live waiters, removes dead waiters.
 decision decide_sweep(const store::lock_view& view, std::chrono::microseconds skew);
@@ -95,8 +97,8 @@ decision decide_reset(const store::lock_view& view, const model::lock_definition
 // join it. No waiting writer gets in between. The hold keeps its data, which the view must show.
 decision decide_downgrade(const store::lock_view& view, hold_id hold, std::chrono::microseconds skew);
 
-// Makes a shared hold the exclusive one, with a new token, if nobody else holds or waits. Otherwise returns
-// busy. The hold keeps its data, which the view must show.
+// Makes a shared hold the exclusive one, with a new token, if nobody else holds or waits. Otherwise returns busy, also
+// if a guarded transaction relies on a hold. The hold keeps its data, which the view must show.
 decision decide_upgrade(const store::lock_view& view, hold_id hold, std::chrono::microseconds skew);
 
 // Lowers a permit's weight to `weight`, never raises it, with the same token. Waiters are granted what has become free.

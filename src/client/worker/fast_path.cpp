@@ -75,6 +75,7 @@ void fast_path::hand_over(std::vector<release_ptr>& operations) {
     if (const auto mine = client_.queue.lease(); mine && reply->client == mine->id()) {
       client_.complete.granted_to_waiter(reply->granted, reply->token, reply->has_queue, check_count);
     }
+    environment_.count.hand_overs.fetch_add(1, std::memory_order_relaxed);
     operation->how = store::durability::durable;  // like the grant in the same commit
     client_.complete.released(operation, release_result::released);
     const bool leader_changed = operation->kind == model::lock_kind::election;

@@ -67,7 +67,7 @@ release_ptr hold_releaser::operation_of(hold_state& hold) noexcept {
   // Also removes a hold that close() has ended in another thread, because the registry would keep the hold,
   // and thereby the engine, alive. The release must have marked the id as in use before, or reconciliation
   // would take the hold for an orphan.
-  holds_.remove(hold);
+  holds_.remove_ended(hold);
   return operation;
 }
 

@@ -15,10 +15,13 @@ using namespace std::chrono_literals;
 using what = outcome::what;
 
 // A row that is locked for longer belongs to a guarded transaction or to a client that hangs. The caller of a
-// release does not wait for that.
-constexpr auto release_row_limit = 250ms;
+// release does not wait for that. A forced release or a sweep waits no longer than a statement may take, and must learn
+// of the row before it gives up.
+std::chrono::nanoseconds release_row_limit(const client_environment& environment) {
+  return std::min<std::chrono::nanoseconds>(250ms, environment.settings.statement_timeout / 2);
+}
 // The longest pause of a release whose caller waits: short, so that rivals, each of which locks the row for a
-// moment, seldom have it locked at every try within release_row_limit.
+// moment, seldom have it locked at every try within release_row_limit().
 constexpr std::chrono::nanoseconds longest_awaited_pause = 5ms;
 // Each round of edits makes progress. More rounds than this mean constant rivals, and a pause helps.
 constexpr int rounds_at_most = 12;
@@ -77,7 +80,7 @@ decision slow_path::decide(const request& item, const store::lock_view& view, bo
   switch (operation.purpose) {
     case release_operation::aim::force: {
       const auto only = operation.hold.is_nil() ? std::optional<hold_id>{} : operation.hold;
-      return decide_force(view, only, skew, operation.upto);
+      return decide_force(view, only, skew, operation.upto, operation.spares_rests);
     }
     case release_operation::aim::sweep: return decide_sweep(view, skew);
     case release_operation::aim::release: break;
@@ -245,6 +248,9 @@ bool slow_path::finish_release(request& item) {
     on_absent(operation);
     return false;
   }
+  if (operation->frees_a_hold() && !item.made.outcome.next.empty()) {
+    environment_.count.hand_overs.fetch_add(1, std::memory_order_relaxed);
+  }
   // A release that is on disk need not be sent again, and one that leaves the lock resting must not be,
   // because that would end the rest.
   if (item.made.change.durable || operation->keep_until > environment_.time.now()) {
@@ -287,7 +293,7 @@ void slow_path::on_row_locked(request& item) {
     return;
   }
   const auto& operation = item.release;
-  if (operation->answer && now > *retry.locked_since() + release_row_limit) {
+  if (operation->answer && now > *retry.locked_since() + release_row_limit(environment_)) {
     operation->answer->complete(release_result::pending);
   }
   operation->fast = false;
