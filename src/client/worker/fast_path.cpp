@@ -18,6 +18,12 @@ constexpr int hand_overs_at_once = 3;
 // How long a freed unfair lock is left to newcomers before a sweep serves its waiters.
 constexpr auto barging_time = 2ms;
 
+// Whether requests that come together nearly always fit together. Those for a semaphore often do not, and then the fast
+// statement is a round trip in vain before the edit.
+bool fits_many(model::lock_kind kind) {
+  return kind == model::lock_kind::shared_mutex;
+}
+
 store::acquire_item request_of(const acquire_operation& operation) {
   const auto& definition = operation.definition;
   return {definition.name, definition.kind, definition.capacity, operation.lease->id(),
@@ -42,7 +48,8 @@ void fast_path::release(batch& work) {
   for (const auto how : {store::durability::asynchronous, store::durability::durable}) {
     std::vector<store::release_item> requests;
     for (const auto& operation : operations) {
-      if (!operation->fast || operation->how != how || is_recorded(operation->name)) continue;
+      const bool left_to_edit = work.joined.contains(operation->name) && !fits_many(operation->kind);
+      if (!operation->fast || operation->how != how || left_to_edit || is_recorded(operation->name)) continue;
       requests.push_back({operation->name, operation->lease->id(), operation->hold, operation->mode});
     }
     if (requests.empty()) continue;
@@ -145,13 +152,14 @@ bool fast_path::may_be_fast(const acquire_operation& operation) const {
   return model::is_shareable(definition.kind) && !operation.everything && !queues(definition);
 }
 
-// Of the names with several requests, those that one statement may decide: all are shared, so that none passes another
-// one that only an edit may decide.
-std::unordered_set<std::string> fast_path::shared_alone(const batch& work) const {
+// Of the names with several requests, those that one statement may decide: all are a reader's, so that none passes
+// another one that only an edit may decide.
+std::unordered_set<std::string> fast_path::readers_alone(const batch& work) const {
   auto names = work.joined;
   for (const auto& operation : work.acquires) {
-    if (operation->mode == model::lock_mode::exclusive || !may_be_fast(*operation))
-      names.erase(operation->definition.name);
+    const auto& definition = operation->definition;
+    const bool reads = operation->mode == model::lock_mode::shared && fits_many(definition.kind);
+    if (!reads || !may_be_fast(*operation)) names.erase(definition.name);
   }
   return names;
 }
@@ -160,7 +168,7 @@ void fast_path::acquire(batch& work) {
   auto& operations = work.acquires;
   std::vector<store::acquire_item> requests;
   const auto check_count = client_.complete.check_count();
-  const auto together = shared_alone(work);
+  const auto together = readers_alone(work);
   for (const auto& operation : operations) {
     const auto& name = operation->definition.name;
     if (!may_be_fast(*operation) || (work.joined.contains(name) && !together.contains(name))) continue;
