@@ -22,9 +22,10 @@ class run_group_test : public cli_test {
   std::unique_ptr<command_process> start_pair(const std::string& first_does, const words& options = {}) {
     words arguments{"run", "job"};
     arguments.insert(arguments.end(), options.begin(), options.end());
-    arguments.insert(arguments.end(), {"--", "sh", "-c",
-                                       "sh -c 'trap \"\" TERM; echo second $$; while :; do sleep 0.01; done' & " +
-                                           first_does + "; echo command $$; while :; do sleep 0.01; done"});
+    arguments.insert(arguments.end(),
+                     {"--", "sh", "-c",
+                      "sh -c 'trap \"\" TERM; echo second $$; while :; do sleep 0.01; done' & " + first_does +
+                          "; echo command $$; while :; do sleep 0.01; done"});
     auto process = start(arguments);
     for (int i = 0; i < 2; ++i) {
       std::istringstream line{process->read_line()};
