@@ -4,7 +4,7 @@ from urllib.parse import unquote, urlsplit
 
 # After these errors nothing is in doubt: deadlocks, locked rows, a busy file.
 HARMLESS = {"40001", "40P01", "55P03", 1020, 1205, 1213, "database is locked"}
-NOW = "CAST((julianday('now') - 2440587.5) * 86400000000.0 AS INTEGER)"  # microseconds since 1970
+NOW = "(CAST(round((julianday('now') - 2440587.5) * 86400000.0) AS INTEGER) * 1000)"  # microseconds since 1970
 WORDS = {  # for PostgreSQL, for MariaDB and MySQL, for SQLite
     "begin": ("BEGIN", "BEGIN", "BEGIN IMMEDIATE"),
     "lock": ("FOR UPDATE", "FOR UPDATE", ""),

@@ -8,6 +8,7 @@
 //
 //                | the hold is as in the text | it was adopted, reclaimed or released, or its lease was killed
 //   extend       | true, for another ttl      | false
+//   release      | released                   | lost
 //   adopt        | a hold with its token      | empty hold
 //   reclaim      | a hold, a new token        | empty hold
 #pragma once
@@ -32,6 +33,13 @@ ROWLOCK_EXPORT hold adopt(client db, const std::string& text);
 //
 // Throws as adopt(). The hold then lasts at least as long as before, and the call may be repeated.
 [[nodiscard]] ROWLOCK_EXPORT bool extend(client db, const std::string& text);
+
+// Releases a hold that hold::transfer has offered, without adopting it. The results are those of hold::release:
+// `released` also if its ttl has passed, but nobody has killed its lease since, so nobody else had the lock. Waits at
+// most options::close_timeout. The call may be repeated: the second result may be `lost`.
+//
+// Throws error: invalid_argument as adopt(); closed; forked; read_only if options::read_only is set.
+ROWLOCK_EXPORT release_result release(client db, const std::string& text);
 
 // Continues a hold of a process that has died, such as this program before its restart, while its lease lives. No
 // waiter gets in between. text: from hold::receipt.

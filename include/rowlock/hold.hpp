@@ -5,6 +5,7 @@
 #include <rowlock/time_limit.hpp>
 
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <stop_token>
@@ -132,6 +133,13 @@ class ROWLOCK_OWNER hold {
   // if a guarded transaction keeps the row; unreachable; closed; forked. If outcome_unknown(), the hold is released;
   // after any other error it is unchanged. After std::bad_alloc valid() says which of these is true.
   [[nodiscard("without the text nobody can adopt the hold")]] std::string transfer(time_span ttl);
+
+  // As above, and replaces the data of the hold (set_data) in the same commit, for programs that find the hold by its
+  // data: whoever may read the locks can look there for the text. data: is called once, with the text, before anything
+  // is sent. After an error with outcome_unknown() either the hold has moved, with these data, and stands until the ttl
+  // has passed, or it is released. Also throws error(invalid_argument) for data that set_data refuses, and what data
+  // throws; the hold is then unchanged.
+  std::string transfer(time_span ttl, const std::function<std::string(const std::string& text)>& data);
 
   // The text with which rowlock::reclaim continues this hold after its process has died; store it. On this machine
   // reclaim() refuses the text while the process that has the hold still runs. The text is useless once the hold is

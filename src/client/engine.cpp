@@ -1,8 +1,7 @@
 #include "client/engine.hpp"
 
 #include "client/base/settings.hpp"
-
-#include <unistd.h>
+#include "model/fork_count.hpp"
 
 namespace rowlock::client_layer {
 
@@ -140,16 +139,19 @@ async_waiters& engine::start_async() {
 // ---- what a call checks and needs ----
 
 bool engine::is_forked() const noexcept {
-  return ::getpid() != environment_.process.pid;
+  return model::fork_count() != environment_.fork_count;
+}
+
+void engine::check_process() const {
+  if (!is_forked()) return;
+  throw error(errc::forked,
+              fmt::format("this client was made by process {} before a fork; the child must make its own "
+                          "with rowlock::connect",
+                          environment_.process.pid));
 }
 
 void engine::check_usable() const {
-  if (is_forked()) {
-    throw error(errc::forked,
-                fmt::format("this client was made by process {} before a fork; the child must make its own "
-                            "with rowlock::connect",
-                            environment_.process.pid));
-  }
+  check_process();
   if (closed_.load(std::memory_order_relaxed)) throw closed_client();
 }
 

@@ -54,6 +54,7 @@ class engine : public std::enable_shared_from_this<engine> {
 
   // Throws error(closed) or error(forked).
   void check_usable() const;
+  void check_process() const;    // throws error(forked); waits for no mutex
   void check_may_write() const;  // throws error(read_only)
   bool is_forked() const noexcept;
   // Room for that many holds more. Throws error(invalid_argument) if options::margin does not allow so many.

@@ -1,17 +1,16 @@
 #include "model/ids.hpp"
 
+#include "model/fork_count.hpp"
 #include "model/text.hpp"
 
 #include <rowlock/error.hpp>
 
 #include <sys/random.h>
-#include <unistd.h>
 
 #include <array>
 #include <cerrno>
 #include <charconv>
 #include <ostream>
-#include <utility>
 
 namespace rowlock::model {
 
@@ -21,7 +20,7 @@ namespace {
 struct entropy_block {
   std::array<std::uint64_t, 256> words;
   std::size_t used = words.size();
-  int pid = 0;
+  std::uint64_t forks = 0;
 };
 
 void fill(entropy_block& block) {
@@ -40,8 +39,11 @@ void fill(entropy_block& block) {
 
 const id128& first_of_this_thread() {
   thread_local id128 first;
-  thread_local int pid = 0;
-  if (std::exchange(pid, ::getpid()) != pid) first = id128::random();
+  thread_local std::uint64_t forks = 0;
+  if (const auto now = fork_count(); forks != now) {
+    first = id128::random();
+    forks = now;
+  }
   return first;
 }
 
@@ -50,8 +52,8 @@ const id128& first_of_this_thread() {
 id128 id128::random() {
   thread_local entropy_block block;
   // A forked child must not hand out its parent's ids.
-  if (const int pid = ::getpid(); block.pid != pid) {
-    block.pid = pid;
+  if (const auto forks = fork_count(); block.forks != forks) {
+    block.forks = forks;
     block.used = block.words.size();
   }
   if (block.used == block.words.size()) fill(block);

@@ -111,8 +111,7 @@ bool hold_set::valid() const noexcept {
 
 std::vector<release_result> hold_set::release() {
   for (auto& one : holds_) {
-    if (const auto& state = access::state(one); state && state->engine().is_forked())
-      state->engine().check_usable();
+    if (const auto& state = access::state(one)) state->engine().check_process();
   }
   // Everything that the release needs is allocated before the first hold ends.
   std::vector<release_result> results(holds_.size());

@@ -157,16 +157,21 @@ release_request_result admin::request_release(const std::string& name, const rel
                                            {.stop = how.stop});
   if (asked.result == client_layer::outcome::what::absent) return release_request_result::unheld;
   auto pause = client_layer::request_poll();
+  std::optional<client_layer::instant> unanswered_since;
   for (;;) {
-    std::optional<store::lock_info> shown;
     try {
-      shown = access::tasks(db_).result_of([name](store::admin_verbs& session) { return session.show(name); },
-                                           {.stop = how.stop});
+      const auto shown = access::tasks(db_).result_of(
+          [name](store::admin_verbs& session) { return session.show(name); }, {.stop = how.stop});
+      if (!has_holder_up_to(shown, asked.token)) return release_request_result::released;
+      unanswered_since.reset();
     } catch (const error& failure) {
       if (failure.code() == errc::cancelled) return release_request_result::kept;
-      throw;
+      const auto now = engine.environment().time.now();
+      if (!unanswered_since) unanswered_since = now;
+      const bool goes_on =
+          now - *unanswered_since < engine.environment().longest_call() && (now < until || how.then_force);
+      if (!failure.transient() || !goes_on) throw;
     }
-    if (!has_holder_up_to(shown, asked.token)) return release_request_result::released;
     if (engine.sleep(
             std::min<std::chrono::nanoseconds>(pause.next(), until - engine.environment().time.now()),
             how.stop)) {

@@ -19,6 +19,11 @@ bool extend(client db, const std::string& text) {
   return client_layer::extend(*access::engine(db), note);
 }
 
+release_result release(client db, const std::string& text) {
+  const auto note = transfer_note::parse(text, transfer_note::purpose::adopt);
+  return client_layer::release(*access::engine(db), note);
+}
+
 hold reclaim(client db, const std::string& text) {
   const auto note = transfer_note::parse(text, transfer_note::purpose::reclaim);
   if (client_layer::is_held_here(note)) {

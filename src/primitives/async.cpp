@@ -56,7 +56,7 @@ release_result take(async_release& over) {
 std::shared_ptr<async_release> make_release(executor where, const hold& held,
                                             std::function<void(release_result)> done) {
   auto& engine = access::state(held)->engine();
-  if (engine.is_forked()) engine.check_usable();
+  engine.check_process();
   return std::make_shared<async_release>(engine.shared_from_this(), std::move(where),
                                          [done = std::move(done)](async_release& over) { done(take(over)); });
 }
@@ -134,7 +134,7 @@ void release_async(hold held) {
   const auto& state = access::state(held);
   if (!state) return;
   auto& engine = state->engine();
-  if (engine.is_forked()) engine.check_usable();
+  engine.check_process();
   if (const auto ended = access::end(held); ended.releases) engine.releaser().begin(*ended.releases);
 }
 

@@ -112,14 +112,14 @@ void candidacy::answered(async_acquire& wait) {
 }
 
 candidate_state candidacy::state() const {
-  if (engine_->is_forked()) engine_->check_usable();  // a forked child must not wait for the mutex
+  engine_->check_process();  // a forked child must not wait for the mutex
   const model::annotated_lock lock{mutex_};
   if (is_over()) return candidate_state::over;
   return told_ && held_ && held_->is_valid() ? candidate_state::leading : candidate_state::waiting;
 }
 
 bool candidacy::resign() {
-  if (engine_->is_forked()) engine_->check_usable();
+  engine_->check_process();
   std::stop_source end{std::nostopstate};
   std::shared_ptr<end_call> call;
   {

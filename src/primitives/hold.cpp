@@ -118,12 +118,12 @@ std::chrono::nanoseconds hold::remaining() const noexcept {
 // In a forked child the next three functions do not wait for a mutex that another thread of the parent may have locked.
 
 std::stop_token hold::release_requested() const {
-  if (state_ && state_->engine().is_forked()) state_->engine().check_usable();
+  if (state_) state_->engine().check_process();
   return state_ ? state_->request_token() : std::stop_token{};
 }
 
 std::optional<release_request> hold::request() const {
-  if (state_ && state_->engine().is_forked()) state_->engine().check_usable();
+  if (state_) state_->engine().check_process();
   return state_ ? state_->request() : std::nullopt;
 }
 
@@ -137,7 +137,7 @@ rowlock::loss hold::loss() const noexcept {
 
 release_result hold::release() {
   if (!state_) return release_result::lost;
-  if (state_->engine().is_forked()) state_->engine().check_usable();
+  state_->engine().check_process();
   if (is_over_) return result_;
   is_over_ = true;
   // The inner holds of a recursive_mutex only count down.
@@ -148,9 +148,13 @@ release_result hold::release() {
 }
 
 std::string hold::transfer(time_span ttl) {
+  return transfer(ttl, {});
+}
+
+std::string hold::transfer(time_span ttl, const std::function<std::string(const std::string& text)>& data) {
   if (!state_ || is_over_)
     throw error(errc::hold_lost, "this hold is empty or over; only a valid hold can be transferred");
-  auto text = client_layer::transfer(state_, ttl);
+  auto text = client_layer::transfer(state_, ttl, data);
   is_over_ = true;
   result_ = release_result::released;
   return text;
@@ -163,7 +167,7 @@ std::string hold::receipt() const {
 
 void hold::set_data(const std::string& text) const {
   model::check_value(text);
-  if (state_ && state_->engine().is_forked()) state_->engine().check_usable();
+  if (state_) state_->engine().check_process();
   if (!valid()) throw client_layer::hold_is_over(name());
   const auto settled = state_->engine().tasks().decide(
       name(), state_->id(),
@@ -182,11 +186,26 @@ guard_statement hold::guard_statement() const {
   return {guard.sql, {state_->name(), state_->id().to_string()}, guard.write};
 }
 
-guard_statement guard_statement_for(const std::string& database, const guard_target& target) {
-  model::check_name(target.name);
-  if (target.hold.is_nil()) {
+namespace {
+
+void check_guarded(const std::string& name, hold_id hold) {
+  model::check_name(name);
+  if (hold.is_nil()) {
     throw error(errc::invalid_argument, "an id of zeros is that of a lock that rests, not of a hold");
   }
+}
+
+}  // namespace
+
+guard_statement guard_statement_for(const client& db, const std::string& name, hold_id hold, bool is_shared) {
+  check_guarded(name, hold);
+  const auto& guard = primitives::access::engine(db)->guard(is_shared ? model::lock_mode::shared
+                                                                      : model::lock_mode::exclusive);
+  return {guard.sql, {name, hold.to_string()}, guard.write};
+}
+
+guard_statement guard_statement_for(const std::string& database, const guard_target& target) {
+  check_guarded(target.name, target.hold);
   model::check_identifier("prefix", target.prefix);
   if (!target.schema.empty()) model::check_identifier("schema", target.schema);
   const bool is_url = database.find(':') != std::string::npos;

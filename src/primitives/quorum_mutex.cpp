@@ -68,7 +68,7 @@ class quorum_lock {
 
   // Null: not granted.
   std::unique_ptr<quorum_state> acquire(const wait_limit& how_long, const acquire_options& how) {
-    if (member(0).is_forked()) member(0).check_usable();  // a forked child must not wait for the mutex
+    member(0).check_process();  // a forked child must not wait for the mutex
     check_options(how);
     std::optional<instant> until;
     if (how_long.waits && how_long.limit) until = client_layer::later(now(), *how_long.limit);

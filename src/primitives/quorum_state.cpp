@@ -198,7 +198,7 @@ void send_to_all(std::vector<member_text>& texts, const std::string& text, clien
 }  // namespace
 
 void quorum_state::set_data(const std::string& text) const {
-  if (is_forked()) first_->engine().check_usable();
+  first_->engine().check_process();
   if (!is_valid()) throw client_layer::hold_is_over(name());
   std::vector<member_text> texts;
   for (const auto& member : members_->all()) {
@@ -222,7 +222,7 @@ void quorum_state::set_data(const std::string& text) const {
 }
 
 release_result quorum_state::release() {
-  if (is_forked()) first_->engine().check_usable();
+  first_->engine().check_process();
   if (released_) return *released_;
   const bool stood = is_valid();
   if (const auto lost = loss(); !stood) loss_.store(lost);

@@ -109,7 +109,7 @@ std::vector<waiter_info> named_lock::waiters() const {
 }
 
 client_layer::hold_ptr named_lock::state_of(const hold& held) const {
-  if (engine().is_forked()) engine().check_usable();
+  engine().check_process();
   const auto& state = access::state(held);
   const bool is_of_this_lock =
       state && state->name() == name() && state->kind() == definition_.kind && &state->engine() == &engine();
@@ -175,7 +175,7 @@ void standard_lock::check_lock() const {
 }
 
 void standard_lock::check_process() const {
-  if (engine().is_forked()) engine().check_usable();
+  engine().check_process();
 }
 
 const hold& standard_lock::top() const {

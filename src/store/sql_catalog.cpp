@@ -43,8 +43,9 @@ std::vector<std::pair<std::string_view, std::string>> constants() {
       // More rows than a batch can have. A limit keeps MySQL from merging a derived table into its statement.
       {":all_rows", "1000000"},
       {":never_us", std::to_string(std::numeric_limits<std::int64_t>::max())},
-      // SQLite's clock, in microseconds since 1970.
-      {":now_us", "CAST((julianday('now') - 2440587.5) * 86400000000.0 AS INTEGER)"},
+      // SQLite's clock: whole milliseconds, as microseconds since 1970. A julian day is a floating-point number that
+      // is up to 20 us off; the rounding makes differences between two readings exact.
+      {":now_us", "(CAST(round((julianday('now') - 2440587.5) * 86400000.0) AS INTEGER) * 1000)"},
   };
 }
 

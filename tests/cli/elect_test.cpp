@@ -14,7 +14,7 @@ class elect_test : public cli_test {
  protected:
   // Starts a candidate whose command runs until its input ends.
   std::unique_ptr<command_process> candidate(const words& options = {}) {
-    words line{"elect", "office", "--ttl", "3s"};
+    words line{"elect", "office"};
     line.insert(line.end(), options.begin(), options.end());
     line.insert(line.end(), {"--", "sh", "-c", "echo leads; cat >/dev/null; exit 3"});
     return start(line);
@@ -53,7 +53,10 @@ TEST_P(elect_test, the_next_one_leads_when_the_leader_is_killed) {
   EXPECT_EQ(first->read_line(), "leads");
   auto second = candidate();
   expect_standing_by(1);
+  const auto lease = store->open()->connect()->show("office")->holders.at(0).lease.id;
   first->send(SIGKILL);
+  eventually("it has ended", [&] { return !runs(first->pid()); });
+  store->expire(lease);
   EXPECT_EQ(second->read_line(), "leads");
 }
 
@@ -82,7 +85,7 @@ TEST_P(elect_test, repeat_stands_by_again) {
 
 TEST_P(elect_test, repeat_stands_again_after_a_loss) {
   auto process =
-      start({"elect", "office", "--ttl", "3s", "--repeat", "--", "sh", "-c", "echo leads; exec sleep 600"});
+      start({"elect", "office", "--ttl", "6s", "--repeat", "--", "sh", "-c", "echo leads; exec sleep 600"});
   EXPECT_EQ(process->read_line(), "leads");
   EXPECT_EQ(rowlock({"release", "office", "--force"}).exit_code, 0);
   EXPECT_EQ(process->read_line(), "leads");

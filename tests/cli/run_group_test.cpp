@@ -222,7 +222,7 @@ TEST_P(run_group_test, is_stopped_and_continued_with_rowlock) {
 }
 
 TEST_P(run_group_test, ends_with_76_when_its_lease_has_expired_while_it_was_stopped) {
-  on_terminal shell{in_shell({"--ttl", "1s"}), environment()};
+  on_terminal shell{in_shell({"--ttl", "4s", "--kill-after", "100ms"}), environment()};
   EXPECT_THAT(shell.until("ready"), HasSubstr("ready"));
   shell.type("\x1a");
   EXPECT_THAT(shell.until("stopped\r\n"), HasSubstr("stopped\r\n"));

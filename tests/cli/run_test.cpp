@@ -18,7 +18,7 @@ TEST_P(run_test, passes_the_commands_exit_code_on) {
 }
 
 TEST_P(run_test, passes_input_and_output_through) {
-  const auto result = rowlock({"run", "job", "--", "sh", "-c", "echo out; echo err >&2"});
+  const auto result = rowlock({"run", "job", "-q", "--", "sh", "-c", "echo out; echo err >&2"});
   EXPECT_EQ(result.out, "out\n");
   EXPECT_EQ(result.err, "err\n");
 }

@@ -167,6 +167,32 @@ TEST_P(async_test, a_stop_cancels_and_leaves_nothing) {
   EXPECT_TRUE(eventually([&] { return queued("a") == 0; }));
 }
 
+// More than an edit reads of a queue, so that those who leave are decided in several edits.
+TEST_P(async_test, many_may_leave_at_once) {
+  constexpr std::size_t many = 150;
+  static_assert(many > 2 * store::queue_window);
+  auto held = std::make_optional(mutex(other, "a").acquire());
+  const auto token = held->token().value();
+  std::stop_source stop;
+  std::atomic<std::size_t> cancelled = 0;
+  loop runs;
+  const mutex a{db, "a"};
+  for (std::size_t i = 0; i < many; ++i) {
+    acquire_async(runs.get(), a,
+                  [&](const acquired& got) {
+                    if (got.failure && got.failure->code() == errc::cancelled) ++cancelled;
+                  },
+                  {.stop = stop.get_token()});
+  }
+  ASSERT_TRUE(eventually([&] { return queued("a") == many; }));
+  auto behind = waiting(other, "a");
+  stop.request_stop();
+  EXPECT_TRUE(eventually([&] { return cancelled == many; }));
+  EXPECT_TRUE(eventually([&] { return queued("a") == 1; }));
+  held.reset();
+  EXPECT_EQ(behind.take().token().value(), token + 1);
+}
+
 TEST_P(async_test, what_was_stopped_before_it_began_asks_for_nothing) {
   std::stop_source stop;
   stop.request_stop();

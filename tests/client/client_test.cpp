@@ -220,6 +220,19 @@ client virtual_client_test::new_impatient_client() {
   return made;
 }
 
+void virtual_client_test::close_beside_user_code(client& db, std::promise<void>& go_on) {
+  auto closed = in_background([&] { db.close(); });
+  for (int i = 0; i < 100; ++i) {
+    time.advance(50ms);
+    EXPECT_EQ(closed.wait_for(1ms), std::future_status::timeout);
+  }
+  go_on.set_value();
+  ASSERT_TRUE(eventually([&] {
+    time.advance(50ms);
+    return closed.wait_for(1ms) == std::future_status::ready;
+  }));
+}
+
 void virtual_client_test::close_while_the_database_hangs(client& db, const std::function<bool()>& is_told) {
   ASSERT_TRUE(eventually([&] { return server->blocked() == 1; }));
   auto closed = in_background([&] { db.close(); });

@@ -117,6 +117,8 @@ class virtual_client_test : public testing::Test {
 
   // A client that has its lease, and whose close() gives up soon.
   client new_impatient_client();
+  // Closes the client while it runs user code, which ends only after go_on: close() must wait for that.
+  void close_beside_user_code(client& db, std::promise<void>& go_on);
   // Closes the client while a call that it has sent hangs, until is_told says that somebody was told of the close.
   void close_while_the_database_hangs(client& db, const std::function<bool()>& is_told);
 

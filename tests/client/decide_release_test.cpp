@@ -288,6 +288,18 @@ TEST(decide_move_test, puts_the_hold_onto_the_new_lease_with_its_token_in_one_du
   EXPECT_TRUE(made.change.durable);
 }
 
+TEST(decide_move_test, replaces_the_data_in_the_same_commit) {
+  const auto to = lease_id::random();
+  const auto made =
+      client_layer::decide_move(a_lock().held_by(me), me.hold, {to, me.lease, "host", 1, "test", 5s}, "new");
+  EXPECT_EQ(made.change.row->lease, to);
+  ASSERT_TRUE(made.change.value);
+  EXPECT_THAT(*made.change.value, testing::EndsWith("new"));
+  const auto repeated = client_layer::decide_move(a_lock().held_by(me), me.hold,
+                                                  {me.lease, me.lease, "host", 1, "test", 5s}, "new");
+  EXPECT_TRUE(repeated.change.empty());
+}
+
 TEST(decide_move_test, repeated_says_granted_and_writes_nothing) {
   const auto made = move(a_lock().held_by(me), me.lease);
   EXPECT_EQ(made.outcome.result, what::granted);

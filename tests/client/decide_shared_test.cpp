@@ -111,6 +111,33 @@ TEST(decide_shared_test, a_writer_who_gives_up_lets_the_readers_behind_it_in) {
   EXPECT_THAT(granted_next(made), ElementsAre(second.hold));
 }
 
+// The writer and the first reader behind it have given up, and leave in one edit.
+TEST(decide_shared_test, grants_nothing_to_a_request_that_leaves_in_the_same_edit) {
+  const store::lock_view view =
+      a_shared_mutex().shared_by(third).queued(me).queued_to_share(first).queued_to_share(second);
+  const std::vector leaving{me.hold, first.hold};
+  const auto made = decide_release(view, {.hold = me.hold, .leaving = leaving}, no_skew);
+  EXPECT_EQ(made.outcome.result, what::released);
+  EXPECT_THAT(made.change.dequeue, testing::UnorderedElementsAre(me.hold, first.hold, second.hold));
+  ASSERT_EQ(made.change.add_permits.size(), 1U);
+  EXPECT_EQ(made.change.add_permits[0].hold, second.hold);
+  EXPECT_EQ(made.change.row->token, view.row.token + 1);
+  ASSERT_EQ(made.outcome.next.size(), 1U);
+  EXPECT_EQ(made.outcome.next.front().waiter.hold, second.hold);
+}
+
+TEST(decide_shared_test, lets_everybody_leave_who_was_read_although_others_wait_behind_them) {
+  const store::lock_view view =
+      a_shared_mutex().shared_by(third).queued(me).queued_to_share(first).more_behind();
+  const std::vector leaving{me.hold, first.hold};
+  const auto made = decide_release(view, {.hold = me.hold, .leaving = leaving}, no_skew);
+  EXPECT_EQ(made.outcome.result, what::released);
+  EXPECT_THAT(made.change.dequeue, testing::UnorderedElementsAre(me.hold, first.hold));
+  EXPECT_THAT(made.change.add_permits, IsEmpty());
+  EXPECT_TRUE(made.change.row->has_queue);
+  EXPECT_TRUE(made.outcome.more) << "a sweep looks at those behind";
+}
+
 TEST(decide_shared_test, the_permit_of_the_dead_comes_back_with_any_edit) {
   const auto made = share(a_semaphore(2).shared_by(first, 2, {}), me, 2);
   EXPECT_EQ(made.outcome.result, what::granted);

@@ -320,9 +320,9 @@ TEST_F(edit_round_test, items_of_one_name_are_decided_one_after_the_other) {
   const auto before = server->snapshot().locks.at(a).row.token;
   std::vector<model::token> seen;
   std::vector<bool> joined;
-  edit({{a}, {a}, {b}}, [&](auto, const auto& view, bool is_joined) {
+  edit({{a}, {a}, {b}}, [&](auto, const auto& view, const auto& others) {
     seen.push_back(view.row.token - before);
-    joined.push_back(is_joined);
+    joined.push_back(others.exist);
     return raising(view);
   });
   seen.pop_back();
@@ -343,6 +343,29 @@ TEST_F(edit_round_test, what_waits_leaves_before_what_holds) {
          return deciding(what::absent);
        });
   EXPECT_THAT(order, ElementsAre(2, 0, 1));
+}
+
+TEST_F(edit_round_test, requests_that_wait_leave_together) {
+  const auto holder = held_by_rival(a);
+  const std::vector waits{model::hold_id::random(), model::hold_id::random()};
+  std::vector<std::vector<model::hold_id>> told;
+  std::vector<bool> left;
+  edit({{.name = a, .about = holder.hold},
+        {.name = a, .about = waits[0], .may_be_queued = true},
+        {.name = a, .about = waits[1], .may_be_queued = true}},
+       [&](std::size_t i, const auto& view, const auto& others) {
+         told.emplace_back(others.leaving.begin(), others.leaving.end());
+         left.push_back(others.has_left);
+         auto made = deciding(what::released);
+         if (i == 1) {
+           made.change.row = view.row;
+           made.change.dequeue = waits;
+         }
+         return made;
+       });
+  EXPECT_THAT(told, testing::Each(waits));
+  EXPECT_THAT(left, ElementsAre(false, true, false))
+      << "the second left with the first, and the holder is decided last";
 }
 
 TEST_F(edit_round_test, every_change_of_a_recorded_name_has_a_history) {

@@ -2,6 +2,8 @@
 #include "client/client_test.hpp"
 #include "client/raw_sql.hpp"
 
+#include <rowlock/guard/statement.hpp>
+
 #include "primitives/access.hpp"
 #include "support/background.hpp"
 
@@ -62,6 +64,19 @@ class guard_test : public client_test {
   client db = new_client();
 };
 
+TEST_P(guard_test, is_the_same_for_whoever_knows_the_id_of_the_hold) {
+  const auto expect_same = [&](const hold& held, bool is_shared) {
+    const auto own = held.guard_statement();
+    const auto made = guard_statement_for(db, held.name(), held.id(), is_shared);
+    EXPECT_EQ(made.sql, own.sql);
+    EXPECT_EQ(made.parameters, own.parameters);
+    EXPECT_EQ(made.write, own.write);
+  };
+  expect_same(mutex(db, "a").acquire(), false);
+  expect_same(shared_mutex(db, "b").acquire_shared(), true);
+  EXPECT_EQ(code_of([&] { std::ignore = guard_statement_for(db, "a", {}, false); }), errc::invalid_argument);
+}
+
 TEST_P(guard_test, commits_while_the_lock_is_held) {
   const hold held = mutex(db, "a").acquire();
   for (const auto& begin : beginnings()) {
@@ -116,7 +131,7 @@ TEST_P(guard_test, refuses_after_another_took_over) {
 // PostgreSQL's guard of an exclusive hold leaves the row's other columns alone.
 TEST_P(guard_test, keeps_the_data_of_its_hold_as_it_is_until_the_transaction_ends) {
   auto settings = slow_to_renew();
-  settings.statement_timeout = 1s;
+  settings.statement_timeout = 3s;
   const client hasty = new_client(settings);
   const hold exclusive = mutex(hasty, "a").acquire();
   const hold reader = shared_mutex(hasty, "c").acquire_shared();
@@ -140,9 +155,7 @@ TEST_P(guard_test, keeps_the_data_of_its_hold_as_it_is_until_the_transaction_end
 
 // After an upgrade or a downgrade in doubt, the client does not know whether the change was executed.
 TEST_P(guard_test, proves_a_hold_whose_mode_is_in_doubt_as_the_database_has_it) {
-  auto settings = patient();
-  settings.close_timeout = 2s;
-  shared_mutex catalog{new_client(settings), "c"};
+  shared_mutex catalog{new_client(), "c"};
   for (const bool upgraded : {true, false}) {
     SCOPED_TRACE(upgraded);
     for (const auto& begin : beginnings()) {

@@ -211,16 +211,7 @@ TEST_F(hold_event_test, the_close_waits_for_a_running_call) {
   client db = new_client(settings);
   const hold held = mutex(db, "a").acquire();
   ASSERT_EQ(called.get_future().wait_for(30s), std::future_status::ready);
-  auto closed = in_background([&] { db.close(); });
-  for (int i = 0; i < 100; ++i) {
-    time.advance(50ms);
-    EXPECT_EQ(closed.wait_for(1ms), std::future_status::timeout);
-  }
-  go_on.set_value();
-  ASSERT_TRUE(eventually([&] {
-    time.advance(50ms);
-    return closed.wait_for(1ms) == std::future_status::ready;
-  }));
+  close_beside_user_code(db, go_on);
   EXPECT_TRUE(left);
 }
 

@@ -304,7 +304,13 @@ TEST_P(mutex_test, many_threads_that_only_try_never_hold_it_together) {
       workers.emplace_back([&, each] {
         mutex a{each, "a"};
         while (granted < 40) {
-          const auto held = a.try_acquire();
+          hold held;
+          try {
+            held = a.try_acquire();
+          } catch (const error& refused) {
+            // The machine may pause for as long as a try waits for the row.
+            if (refused.code() != errc::contention) throw;
+          }
           if (!held) continue;
           EXPECT_EQ(inside.fetch_add(1), 0);
           std::ignore = admin{each}.show("a");  // takes a round trip, so that others can come in between

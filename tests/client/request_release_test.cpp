@@ -200,6 +200,27 @@ TEST_F(request_release_order_test, leaves_what_begins_to_rest_after_the_last_loo
   }
 }
 
+TEST_F(request_release_order_test, a_look_without_an_answer_is_repeated) {
+  hold held = mutex(other, "a").acquire();
+  faults.lose_answer("show", 3);
+  auto answer = in_background([this] { return admin{db}.request_release("a", {.within = 1h}); });
+  ASSERT_TRUE(soon([&] { return faults.count("show") > 3; }));
+  held.release();
+  ASSERT_TRUE(soon([&] { return answer.wait_for(0s) == std::future_status::ready; }));
+  EXPECT_EQ(answer.get(), release_request_result::released);
+}
+
+TEST_F(request_release_order_test, looks_without_an_answer_end_the_call_after_a_while) {
+  const hold held = mutex(other, "a").acquire();
+  faults.lose_answer("show", 1'000'000);
+  auto answer = in_background(
+      [this] { return code_of([this] { std::ignore = admin{db}.request_release("a", {.within = 1h}); }); });
+  ASSERT_TRUE(soon([&] { return answer.wait_for(0s) == std::future_status::ready; }));
+  EXPECT_EQ(answer.get(), errc::unreachable);
+  faults.forget();
+  EXPECT_TRUE(soon([&] { return held.request().has_value(); })) << "the holders are asked all the same";
+}
+
 TEST_F(request_release_order_test, a_hold_that_was_released_after_the_last_look_is_released) {
   const auto text = mutex(other, "a").acquire().transfer(1h);
   auto answer = requesting();

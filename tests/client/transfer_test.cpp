@@ -316,15 +316,79 @@ TEST_P(transfer_test, reclaims_nothing_from_a_process_of_this_machine_that_lives
 }
 
 TEST_P(transfer_test, an_offered_hold_is_extended_under_the_same_text) {
-  const auto text = mutex(db, "a").acquire().transfer(2s);
+  const auto text = mutex(db, "a").acquire().transfer(1min);
   const auto left = [&] { return side().show("a")->holders.front().expires_in; };
-  ASSERT_TRUE(eventually([&] { return left() < 1500ms; }));
+  fixture().expire(lease_of("a"), -20s);
+  ASSERT_LT(left(), 30s);
   EXPECT_TRUE(extend(other, text));
-  EXPECT_GT(left(), 1500ms);
+  EXPECT_GT(left(), 30s);
   const auto taken = adopt(other, text);
   ASSERT_TRUE(taken);
   EXPECT_FALSE(extend(db, text)) << "it was adopted";
   EXPECT_TRUE(taken);
+}
+
+TEST_P(transfer_test, a_hold_moves_together_with_its_data) {
+  std::string seen;
+  const auto data = [&](const std::string& text) { return "data of " + (seen = text); };
+  auto held = mutex(db, "a").acquire();
+  held.set_data("before");
+  const auto text = held.transfer(1min, data);
+  EXPECT_EQ(seen, text);
+  EXPECT_EQ(admin{other}.show("a")->holders.at(0).data, "data of " + text);
+  EXPECT_TRUE(extend(other, text));
+
+  auto permits = counting_semaphore(db, "b", 3).acquire(2);
+  const auto of_permits = permits.transfer(1min, data);
+  const auto holder = admin{other}.show("b")->holders.at(0);
+  EXPECT_EQ(holder.data, "data of " + of_permits);
+  EXPECT_EQ(holder.weight, 2);
+  const auto taken = adopt(other, of_permits);
+  ASSERT_TRUE(taken);
+  EXPECT_EQ(admin{other}.show("b")->holders.at(0).data, "data of " + of_permits);
+}
+
+TEST_P(transfer_test, data_that_are_refused_leave_the_hold_as_it_was) {
+  auto held = mutex(db, "a").acquire();
+  held.set_data("before");
+  EXPECT_EQ(code_of([&] { held.transfer(1min, [](const auto&) { return std::string(4097, 'x'); }); }),
+            errc::invalid_argument);
+  EXPECT_THROW(held.transfer(1min, [](const auto&) -> std::string { throw std::runtime_error("no"); }),
+               std::runtime_error);
+  EXPECT_TRUE(held);
+  EXPECT_EQ(admin{other}.show("a")->holders.at(0).data, "before");
+}
+
+TEST_P(transfer_test, an_offered_hold_is_released_without_an_adopter) {
+  auto held = mutex(db, "a").acquire();
+  const auto token = held.token();
+  const auto text = held.transfer(1h);
+  auto waiter = waiting(db, "a");
+  EXPECT_EQ(release(other, text), release_result::released);
+  EXPECT_GT(waiter.take().token(), token);
+  EXPECT_EQ(release(other, text), release_result::lost);
+  EXPECT_FALSE(adopt(other, text));
+
+  const auto permits = counting_semaphore(db, "b", 3).acquire(2).transfer(1h);
+  EXPECT_EQ(release(db, permits), release_result::released);
+  EXPECT_TRUE(admin{other}.show("b")->holders.empty());
+}
+
+TEST_P(transfer_test, only_what_stands_as_it_was_offered_is_released) {
+  const auto text = mutex(db, "a").acquire().transfer(1h);
+  const auto adopted = adopt(other, text);
+  ASSERT_TRUE(adopted);
+  EXPECT_EQ(release(db, text), release_result::lost);
+  EXPECT_EQ(side().show("a")->holders.size(), 1U);
+  EXPECT_TRUE(adopted);
+  EXPECT_EQ(code_of([&] { release(db, adopted.receipt()); }), errc::invalid_argument);
+
+  const auto expired = mutex(db, "b").acquire().transfer(100ms);
+  ASSERT_TRUE(eventually([&] { return side().show("b")->holders.front().expires_in < 0ms; }));
+  const auto next = mutex(other, "b").try_acquire();  // kills the lease
+  ASSERT_TRUE(next);
+  EXPECT_EQ(release(db, expired), release_result::lost);
+  EXPECT_TRUE(next);
 }
 
 TEST_P(transfer_test, a_process_knows_its_receipts_among_many_of_holds_that_are_over) {
@@ -408,6 +472,38 @@ TEST_F(transfer_doubt_test, a_hand_over_whose_answer_was_lost_gives_the_lock_bac
   EXPECT_EQ(code_of([&] { std::ignore = held.transfer(1h); }), errc::unreachable);
   EXPECT_FALSE(held);
   EXPECT_TRUE(soon([&] { return holder_of("a").empty(); }));
+}
+
+// Whoever finds it by its data may have begun to work.
+TEST_F(transfer_doubt_test, a_hold_that_has_moved_with_its_data_stays_although_the_answer_was_lost) {
+  hold held = mutex(db, "a").acquire();
+  std::string text;
+  faults.lose_answer("edit");
+  EXPECT_EQ(code_of([&] { held.transfer(1h, [&](const std::string& made) { return text = made; }); }),
+            errc::unreachable);
+  EXPECT_FALSE(held);
+  ASSERT_TRUE(soon([&] { return faults.count("edit") > 1; })) << "the withdrawal";
+  advance(30min);
+  EXPECT_EQ(admin{other}.show("a")->holders.at(0).data, text);
+  EXPECT_TRUE(adopt(other, text));
+}
+
+TEST_F(transfer_doubt_test, a_hold_that_has_not_moved_with_its_data_is_released) {
+  hold held = mutex(db, "a").acquire();
+  faults.lose_request("edit");
+  EXPECT_EQ(code_of([&] { held.transfer(1h, [](const std::string& made) { return made; }); }),
+            errc::unreachable);
+  EXPECT_FALSE(held);
+  EXPECT_TRUE(soon([&] { return holder_of("a").empty(); }));
+}
+
+TEST_F(transfer_doubt_test, a_release_whose_answer_was_lost_is_sent_again) {
+  const auto text = mutex(db, "a").acquire().transfer(1h);
+  faults.lose_answer("edit");
+  auto released = in_background([&] { return release(other, text); });
+  ASSERT_TRUE(soon([&] { return released.wait_for(0s) == std::future_status::ready; }));
+  EXPECT_EQ(released.get(), release_result::released);
+  EXPECT_TRUE(holder_of("a").empty());
 }
 
 TEST_F(transfer_doubt_test, a_hand_over_in_doubt_gives_the_lock_back_although_its_hold_has_expired) {

@@ -128,16 +128,7 @@ TEST_F(user_code_client_test, that_is_under_way_is_waited_for_by_close) {
   faults.lose_request("acquire");
   attempt asked{db, "a"};
   ASSERT_EQ(called.get_future().wait_for(30s), std::future_status::ready);
-  auto closed = in_background([&] { db.close(); });
-  for (int i = 0; i < 100; ++i) {
-    time.advance(50ms);
-    EXPECT_EQ(closed.wait_for(1ms), std::future_status::timeout);
-  }
-  go_on.set_value();
-  ASSERT_TRUE(eventually([&] {
-    time.advance(50ms);
-    return closed.wait_for(1ms) == std::future_status::ready;
-  }));
+  close_beside_user_code(db, go_on);
   EXPECT_TRUE(left);
   EXPECT_EQ(code_of([&] { std::ignore = asked.take(); }), errc::closed);
 }

@@ -1,6 +1,6 @@
 #include "contract/contract_test.hpp"
 
-#include <thread>
+#include "support/background.hpp"
 
 namespace rowlock::test {
 namespace {
@@ -70,9 +70,9 @@ TEST_P(create_test, by_several_at_once_makes_one) {
   for (int round = 0; round < 10; ++round) {
     const std::vector<model::lock_definition> wanted{{"x" + std::to_string(round)},
                                                      {"y" + std::to_string(round)}};
-    std::thread rival{[&] { b->create(wanted); }};
+    auto rival = in_background([&] { b->create(wanted); });
     a->create(wanted);
-    rival.join();
+    rival.get();
   }
   EXPECT_EQ(names().size(), 20U);
 }

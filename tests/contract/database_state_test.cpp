@@ -1,6 +1,6 @@
 #include "contract/contract_test.hpp"
 
-#include <thread>
+#include "support/background.hpp"
 
 namespace rowlock::test {
 namespace {
@@ -67,11 +67,9 @@ TEST_P(database_state_test, refreshed_by_several_at_once_changes_once) {
   const auto before = a->read_database_state();
   fixture().lose_marker();
   fixture().change_identity();
-  store::database_state one;
-  store::database_state two;
-  std::thread rival{[&] { one = a->record_database_state(); }};
-  two = b->record_database_state();
-  rival.join();
+  auto rival = in_background([&] { return a->record_database_state(); });
+  const auto two = b->record_database_state();
+  const auto one = rival.get();
   EXPECT_EQ(one, two);
   EXPECT_EQ(two, a->read_database_state());
   EXPECT_GT(two.epoch, before.epoch);

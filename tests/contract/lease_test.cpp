@@ -1,8 +1,8 @@
 #include "contract/contract_test.hpp"
 
-#include <rowlock/error.hpp>
+#include "support/background.hpp"
 
-#include <thread>
+#include <rowlock/error.hpp>
 
 namespace rowlock::test {
 namespace {
@@ -174,12 +174,10 @@ TEST_P(lease_test, kill_and_renewal_meet_and_one_of_them_wins) {
     // The lease expires while the renewal and the kill are under way. (The memory store's clock stands still: there the
     // renewal wins.)
     fixture().expire(lease, -1ms * (round % 4));
-    bool renewed = false;
-    bool killed = false;
-    std::thread renewal{[&] { renewed = !a->renew(std::vector{lease}).renewed.empty(); }};
-    std::thread killer{[&] { killed = !b->kill(std::vector{lease}, 0us).empty(); }};
-    renewal.join();
-    killer.join();
+    auto renewal = in_background([&] { return !a->renew(std::vector{lease}).renewed.empty(); });
+    auto killer = in_background([&] { return !b->kill(std::vector{lease}, 0us).empty(); });
+    const bool renewed = renewal.get();
+    const bool killed = killer.get();
     EXPECT_FALSE(renewed && killed) << "in round " << round;
     if (renewed) {
       EXPECT_THAT(kill_at(lease, 0us), IsEmpty());
@@ -211,7 +209,7 @@ TEST_P(lease_test, created_again_is_renewed) {
   lease.id = lease.client = lease_id::random();
   lease.ttl = 20s;
   a->create_lease(lease);
-  fixture().expire(lease.id, -2s);
+  fixture().expire(lease.id, -10s);
   b->create_lease(lease);
   EXPECT_GT(expires_in(lease.id), 15s);
   EXPECT_LE(expires_in(lease.id), 20s);

@@ -10,7 +10,6 @@
 
 #include <algorithm>
 #include <cstdint>
-#include <cstdlib>
 #include <fstream>
 #include <iterator>
 #include <regex>
@@ -131,10 +130,6 @@ const std::vector<migration_tool>& migration_tools() {
                                                  {"dbmate", "dbmate", "dbmate"},
                                                  {"liquibase", "liquibase", "Liquibase"}};
   return tools;
-}
-
-bool is_installed(const std::string& program) {
-  return std::system(("command -v " + program + " >/dev/null").c_str()) == 0;
 }
 
 std::map<std::string, std::string> environment_of(const migration_tool& tool, const blank_database& db) {

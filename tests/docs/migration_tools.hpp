@@ -19,9 +19,6 @@ struct migration_tool {
 // Flyway, golang-migrate, goose, dbmate and Liquibase.
 const std::vector<migration_tool>& migration_tools();
 
-// Whether the program can be run here.
-bool is_installed(const std::string& program);
-
 // The variables that the recipe's line reads.
 std::map<std::string, std::string> environment_of(const migration_tool& tool, const blank_database& db);
 

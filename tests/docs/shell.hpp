@@ -16,4 +16,9 @@ inline std::unique_ptr<command_process> start_with_rowlock_in_path(
   return std::make_unique<command_process>(command, environment);
 }
 
+// Whether the program can be run here.
+inline bool is_installed(const std::string& program) {
+  return std::system(("command -v " + program + " >/dev/null").c_str()) == 0;
+}
+
 }  // namespace rowlock::test

@@ -19,6 +19,13 @@ class group_test : public failover_test {
   static void change(const std::string& action) { control(script("CONTROL") + ' ' + action); }
   // What a member answers at once to root's statement.
   static std::string ask(int member, const std::string& sql);
+  // The states of the members as one of them sees them: "3307 ONLINE, 3308 UNREACHABLE".
+  static std::string members_seen_by(int member) {
+    return ask(
+        member,
+        "SELECT group_concat(concat(member_port, ' ', member_state) ORDER BY member_port SEPARATOR ', ') "
+        "FROM performance_schema.replication_group_members");
+  }
   // The URL of one member, numbered from 1, or of several, in this order.
   std::string at(std::initializer_list<int> members) const;
   worker start_at(int member) const;

@@ -4,7 +4,8 @@ namespace rowlock::test {
 
 namespace {
 
-constexpr auto ahead = 5s;
+constexpr auto ttl = 6s;
+constexpr auto ahead = ttl + 2s;
 
 // The third node's clock is ahead of the others'.
 class clock_test : public galera_test {
@@ -16,7 +17,7 @@ class clock_test : public galera_test {
   }
   worker_settings with(int node, std::chrono::milliseconds skew) const {
     auto made = settings(node);
-    made.ttl = 3s;
+    made.ttl = ttl;
     made.statement_timeout = 1s;
     made.skew = skew;
     return made;
@@ -31,11 +32,11 @@ TEST_F(clock_test, that_is_ahead_by_less_than_the_skew_takes_no_lock_from_a_livi
   waiter.tell("acquire nightly");
   until_queued(1);
   // The wait is longer than a takeover from a dead holder would be without the skew.
-  EXPECT_EQ(worker{with(3, skew)}.ask("try_for nightly 6000"), "busy");
+  EXPECT_EQ(worker{with(3, skew)}.ask("try_for nightly " + std::to_string((ttl + 500ms).count())), "busy");
   EXPECT_TRUE(waiter.is_silent());
   EXPECT_EQ(holder.ask("state"), "valid none");
   holder.kill();
-  EXPECT_GT(waiter.grant(3s + skew + slack).token, before.token);
+  EXPECT_GT(waiter.grant(ttl + skew + slack).token, before.token);
   EXPECT_EQ(waiter.ask("release"), "released");
 }
 

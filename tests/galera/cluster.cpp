@@ -20,7 +20,7 @@ std::string from_environment(const char* name) {
   return value;
 }
 
-constexpr auto patience = std::chrono::seconds{40};
+constexpr auto patience = std::chrono::seconds{120};
 
 }  // namespace
 
@@ -130,7 +130,9 @@ bool cluster::is_ready(int node, int size) const {
       const auto rows = connection.run("SHOW STATUS LIKE '" + name + "'");
       return rows.empty() ? std::string{} : rows[0].at(1);
     };
-    return status("wsrep_ready") == "ON" && status("wsrep_cluster_size") == std::to_string(size);
+    // A node that gives its data to another one is ready, too, but applies nothing meanwhile.
+    return status("wsrep_ready") == "ON" && status("wsrep_local_state_comment") == "Synced" &&
+           status("wsrep_cluster_size") == std::to_string(size);
   } catch (const std::exception&) {
     return false;
   }

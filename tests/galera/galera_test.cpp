@@ -44,13 +44,25 @@ worker_settings galera_test::settings(int node) const {
   made.url = url(node);
   made.prefix = "rowlock_";
   made.application = "node " + std::to_string(node);
-  made.ttl = 20s;
+  made.ttl = 60s;
+  made.close_timeout = 20s;
   made.statement_timeout = 2s;
   return made;
 }
 
 audit galera_test::check(sql_session& session) {
-  session.run("SET SESSION wsrep_sync_wait = 1");
+  // The node may still give its data to another one; it answers with error 1205 if it cannot catch up in half a minute.
+  until(
+      "the node has applied everything",
+      [&] {
+        try {
+          session.run("SET SESSION wsrep_sync_wait = 1");
+          return session.number("SELECT count(*) FROM rowlock_log") >= 0;
+        } catch (const std::exception&) {
+          return false;
+        }
+      },
+      150s);
   return ledger{session, "rowlock_"}.check();
 }
 

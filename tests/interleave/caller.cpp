@@ -152,16 +152,20 @@ void caller::release_batch(const std::vector<wish*>& held) {
   }
 }
 
-void caller::acquire_all(const std::vector<wish*>& wanted) {
+std::vector<wish*> caller::acquire_all(const std::vector<wish*>& wanted) {
   std::vector<store::acquire_item> items;
   for (const auto* one : wanted) items.push_back(one->item);
   std::vector<store::grant> grants;
   again([&] { grants = session_.acquire(items); });
+  std::vector<wish*> held;
   for (auto* one : wanted) {
     const auto granted = std::ranges::find(grants, one->item.hold, &store::grant::hold);
     one->is = granted == grants.end() ? wish::belief::refused : wish::belief::holds;
-    if (granted != grants.end()) one->token = granted->token;
+    if (granted == grants.end()) continue;
+    one->token = granted->token;
+    held.push_back(one);
   }
+  return held;
 }
 
 void caller::acquire_together(const std::vector<wish*>& wanted) {

@@ -2,8 +2,8 @@
 // also inside the verbs of a store, and the stores stay as they are.
 //
 // PostgreSQL: a script is sent one statement at a time, in a transaction where the server would have made one.
-// MariaDB and MySQL: a script is sent one statement at a time; its rows are those of its last statement. The text of a
-// block of MariaDB's gets places at which it stops inside the server (server_view.cpp).
+// MariaDB and MySQL: a script is sent one statement at a time; its rows are those of the last statement that has any.
+// The text of a block of MariaDB's gets places at which it stops inside the server (server_view.cpp).
 // SQLite: a connection that waits for the write lock waits until another actor has moved.
 #include "steps.hpp"
 
@@ -200,8 +200,17 @@ bool is_of_the_session(std::string_view statement) {
          starts_with_word(statement, "START TRANSACTION");
 }
 
-void drop_rows(MYSQL* connection) {
-  if (auto* rows = mysql_store_result(connection)) mysql_free_result(rows);
+// The rows of a script, which a later statement of the script may follow.
+thread_local MYSQL_RES* kept_rows = nullptr;
+
+void keep_rows(MYSQL_RES* rows) {
+  if (kept_rows != nullptr) mysql_free_result(kept_rows);
+  kept_rows = rows;
+}
+
+MYSQL_RES* rows_of(MYSQL* connection) {
+  static const auto store = original(&mysql_store_result, "mysql_store_result");
+  return store(connection);
 }
 
 }  // namespace
@@ -217,8 +226,11 @@ extern "C" int STDCALL mysql_real_query(MYSQL* connection, const char* query, un
   if (!step_scheduler::on_actor()) return execute(connection, query, length);
   step_scheduler::use_backend(std::to_string(mysql_thread_id(connection)));
   const auto statements = statements_of(text, true);
+  keep_rows(nullptr);
   for (std::size_t i = 0; i < statements.size(); ++i) {
-    if (i > 0) drop_rows(connection);
+    if (i > 0) {
+      if (auto* rows = rows_of(connection)) keep_rows(rows);
+    }
     if (statements.size() == 1 || !is_of_the_session(statements[i])) {
       step_scheduler::stop_before(statements[i]);
     }
@@ -226,6 +238,11 @@ extern "C" int STDCALL mysql_real_query(MYSQL* connection, const char* query, un
     if (failed != 0) return failed;
   }
   return 0;
+}
+
+extern "C" MYSQL_RES* STDCALL mysql_store_result(MYSQL* connection) {
+  if (auto* rows = rows_of(connection)) return rows;
+  return std::exchange(kept_rows, nullptr);
 }
 
 #endif

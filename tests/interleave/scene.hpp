@@ -60,8 +60,9 @@ class caller {
   caller(scene& in, store::session& session) : scene_{in}, session_{session} {}
 
   void acquire(wish& wanted, bool may_wait = true);
-  void edit_acquire(wish& wanted, bool may_wait = true);    // without the fast statements
-  void acquire_all(const std::vector<wish*>& wanted);       // one batch; locks that are busy are refused
+  void edit_acquire(wish& wanted, bool may_wait = true);  // without the fast statements
+  // One batch; locks that are busy are refused. Returns those that are held.
+  std::vector<wish*> acquire_all(const std::vector<wish*>& wanted);
   void acquire_together(const std::vector<wish*>& wanted);  // all or none
   void release(wish& held);
   void withdraw(wish& waiting);  // a request that was granted is released

@@ -1,5 +1,7 @@
 #include "tables.hpp"
 
+#include "support/sqlite_clock.hpp"
+
 #include <algorithm>
 #include <cctype>
 
@@ -61,7 +63,7 @@ std::string as_text(dialect in, char kind, const std::string& column) {
       return "CASE WHEN " + column + " <= " +
              (in == dialect::postgres ? "clock_timestamp()"
               : in == dialect::mysql  ? "UTC_TIMESTAMP(6)"
-                                      : "CAST((julianday('now') - 2440587.5) * 86400000000.0 AS INTEGER)") +
+                                      : sqlite_now_us) +
              " THEN '1' ELSE '0' END";
     default: return column;
   }

@@ -943,6 +943,26 @@ TEST_P(driver_out_of_memory_test, thread_of_the_lease) {
   do_everything_each_in("rowlock-lease");
 }
 
+// An open transaction would hold all later statements of the session, and their grants would be undone with it.
+TEST_P(driver_out_of_memory_test, leaves_no_transaction_open) {
+  const auto database = fixture_->open();
+  const auto other = database->connect();
+  bool more = true;
+  for (std::uint64_t number = 0; more; ++number) {
+    SCOPED_TRACE(number);
+    const auto victim = database->connect();
+    victim->record_database_state();
+    {
+      failing_memory failing{number};
+      try_to([&] { victim->raise_epoch(0); });
+      more = failing.stop();
+    }
+    // It would wait for the row that the other transaction has locked.
+    EXPECT_NO_THROW(other->raise_epoch(0));
+    if (HasFailure()) break;
+  }
+}
+
 INSTANTIATE_TEST_SUITE_P(stores, driver_out_of_memory_test,
                          testing::ValuesIn(selected_of({"postgres", "mariadb", "mysql"})), store_test_name);
 GTEST_ALLOW_UNINSTANTIATED_PARAMETERIZED_TEST(driver_out_of_memory_test);

@@ -50,7 +50,7 @@ TEST_P(crashed_server_test, forgets_releases_which_are_repaired_and_no_grants) {
   constexpr int many = 200;
   book().create({"kept"});
   auto patient = settings();
-  patient.ttl = 30s;
+  patient.ttl = 10min;
   worker client{patient};
   const auto kept = client.acquire("kept");
   ASSERT_EQ(client.ask("hold_many released/ " + std::to_string(many)), "held");
@@ -69,7 +69,7 @@ TEST_P(crashed_server_test, forgets_releases_which_are_repaired_and_no_grants) {
   // The client repairs them long before the ttl has passed, and before the next renewal that was due anyway.
   until(
       "every release is repaired",
-      [&] { return number("SELECT count(*) FROM @lock WHERE hold_id IS NOT NULL") == 1; }, 5s);
+      [&] { return number("SELECT count(*) FROM @lock WHERE hold_id IS NOT NULL") == 1; }, 30s);
   EXPECT_EQ(client.ask("state"), "valid none");
   EXPECT_EQ(client.ask("write"), "written");
   EXPECT_EQ(number("SELECT token FROM @lock WHERE name = 'kept'"), kept.token);
@@ -100,7 +100,7 @@ TEST_P(crashed_server_test, has_another_marker) {
 // a ticket is no promise until its waiter knows it. The waiters then take new places.
 TEST_P(crashed_server_test, keeps_holder_and_waiters) {
   auto patient = settings();
-  patient.ttl = 30s;
+  patient.ttl = 10min;
   worker holder{patient};
   std::vector<worker> waiters;
   const auto before = holder.acquire("nightly");

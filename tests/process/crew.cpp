@@ -38,8 +38,8 @@ void crew::kill_one(std::mt19937& random) {
   refill();
 }
 
-bool crew::kill_one_of(const std::set<std::int64_t>& pids, std::mt19937& random) {
-  if (!remove_one_of(pids, random)) return false;
+bool crew::kill_one_of(const pids_of& choose, std::mt19937& random) {
+  if (!remove_one_of(choose, random)) return false;
   refill();
   return true;
 }
@@ -49,11 +49,17 @@ void crew::remove_one(std::mt19937& random) {
   all.at(random() % all.size())->reset();
 }
 
-bool crew::remove_one_of(const std::set<std::int64_t>& pids, std::mt19937& random) {
-  const auto found = living(pids);
+bool crew::remove_one_of(const pids_of& choose, std::mt19937& random) {
+  const auto found = living(choose());
   if (found.empty()) return false;
-  found[random() % found.size()]->reset();
-  return true;
+  auto& one = *found[random() % found.size()];
+  one->stop();
+  if (choose().contains(one->pid())) {
+    one.reset();
+    return true;
+  }
+  one->go_on();
+  return false;
 }
 
 void crew::refill() {

@@ -3,6 +3,7 @@
 
 #include "worker.hpp"
 
+#include <functional>
 #include <map>
 #include <memory>
 #include <random>
@@ -19,11 +20,14 @@ class crew {
 
   // Kills a process with SIGKILL and starts another in its place.
   void kill_one(std::mt19937& random);
-  // Kills and replaces one of the processes with these pids. False: none of them is a member.
-  bool kill_one_of(const std::set<std::int64_t>& pids, std::mt19937& random);
+  // Kills and replaces one of the processes whose pids choose() returns. It stops the process first and then asks again:
+  // on a busy machine what choose() has seen is over before the process dies. False: none is a member, or the stopped
+  // one is none of them any more and goes on.
+  using pids_of = std::function<std::set<std::int64_t>()>;
+  bool kill_one_of(const pids_of& choose, std::mt19937& random);
   // Kills a process, whose place stays empty until refill().
   void remove_one(std::mt19937& random);
-  bool remove_one_of(const std::set<std::int64_t>& pids, std::mt19937& random);
+  bool remove_one_of(const pids_of& choose, std::mt19937& random);
   void refill();
 
   // How many of the processes with these pids are members.

@@ -8,7 +8,9 @@ class fork_test : public process_test {};
 
 TEST_P(fork_test, refuses_the_child_and_leaves_the_parent_alone) {
   book().create({"nightly"});
-  auto parent = start();
+  auto brief = settings();
+  brief.ttl = 6s;
+  worker parent{brief};
   auto other = start();
   const auto before = parent.acquire("nightly");
   EXPECT_EQ(parent.ask("write"), "written");
@@ -19,8 +21,11 @@ TEST_P(fork_test, refuses_the_child_and_leaves_the_parent_alone) {
   EXPECT_EQ(parent.ask("write"), "written");
   EXPECT_EQ(other.ask("try nightly"), "busy");
   // The parent's lease is still renewed, so the hold outlives the ttl.
-  const auto ttl = std::to_string(settings().ttl.count() + 500);
-  EXPECT_EQ(other.ask("try_for nightly " + ttl), "busy");
+  const auto lease = "lease WHERE pid = " + std::to_string(parent.pid());
+  const auto expiry = [&] { return sql().run("SELECT expires_at FROM " + prefix() + lease).at(0).at(0); };
+  const auto ends = expiry();
+  until("the parent's lease is renewed", [&] { return expiry() != ends; });
+  EXPECT_EQ(other.ask("try nightly"), "busy");
   EXPECT_EQ(parent.ask("state"), "valid none");
   EXPECT_EQ(parent.ask("release"), "released");
   EXPECT_GT(parent.acquire("nightly").token, before.token);
@@ -35,10 +40,9 @@ class forked_connection_test : public process_test {};
 
 TEST_P(forked_connection_test, is_left_open) {
   auto parent = start();
-  // Each connection is made when it is first needed.
+  // The first acquire starts the threads, each of which makes its connection.
   parent.acquire("nightly");
-  EXPECT_EQ(parent.ask("release"), "released");
-  parent.acquire("nightly");
+  until("all connections are made", [&] { return backends().size() == 3; });
   const auto before = backends();
   ASSERT_EQ(parent.ask("fork nightly"), "refused");
   EXPECT_EQ(parent.ask("release"), "released");

@@ -32,9 +32,9 @@ visits_report kill_test::kill_holders_and_waiters(const std::string& load, std::
   while (!is_enough(found) || std::chrono::steady_clock::now() < end) {
     const auto before = said("came");
     until_some_moment(100ms);
-    until("one inside is killed", [&] { return all.kill_one_of(report().inside, random_); });
+    until("one inside is killed", [&] { return all.kill_one_of([&] { return report().inside; }, random_); });
     until_some_moment(100ms);
-    until("a waiter is killed", [&] { return all.kill_one_of(waiting(), random_); });
+    until("a waiter is killed", [&] { return all.kill_one_of([&] { return waiting(); }, random_); });
     until("others come after the killed ones", [&] { return said("came") >= before + 15; });
     found = report();
     if (std::chrono::steady_clock::now() > end + 60s) {

@@ -25,7 +25,8 @@ TEST_P(killed_waiter_test, at_the_head_is_skipped_within_its_ttl) {
   auto line = form_queue();
   line[1].kill();
   EXPECT_EQ(line[0].ask("release"), "released");
-  const auto second = line[2].grant(settings().ttl + slack);
+  expire_lease_of(line[1]);
+  const auto second = line[2].grant(slack);
   EXPECT_EQ(queued(), 1);
   EXPECT_EQ(line[2].ask("release"), "released");
   EXPECT_GT(line[3].grant(slack).token, second.token);
@@ -36,11 +37,7 @@ TEST_P(killed_waiter_test, at_the_head_is_skipped_within_its_ttl) {
 TEST_P(killed_waiter_test, that_is_dead_when_its_turn_comes_costs_nobody_any_time) {
   auto line = form_queue();
   line[1].kill();
-  until("the killed one's lease has expired", [&] {
-    const auto now =
-        in_dialect("clock_timestamp()", "utc_timestamp(6)", "(julianday('now') - 2440587.5) * 86400000000.0");
-    return number("SELECT count(*) FROM @lease WHERE expires_at > " + now) == 3;
-  });
+  expire_lease_of(line[1]);
   EXPECT_EQ(line[0].ask("release"), "released");
   line[2].grant(slack);
   EXPECT_EQ(line[2].ask("release"), "released");
@@ -54,7 +51,8 @@ TEST_P(killed_waiter_test, in_the_middle_holds_up_only_those_behind_it) {
   EXPECT_EQ(line[0].ask("release"), "released");
   line[1].grant(slack);
   EXPECT_EQ(line[1].ask("release"), "released");
-  line[3].grant(settings().ttl + slack);
+  expire_lease_of(line[2]);
+  line[3].grant(slack);
 }
 
 ROWLOCK_FOR_EACH_SQL_STORE(killed_waiter_test);

@@ -47,7 +47,7 @@ TEST_P(latch_kill_test, counts_everybody_once_and_lets_the_others_go_on) {
   for (int turn = 0; turn < turns; ++turn) {
     until_some_moment(200ms);
     counters.kill_one(random());
-    until("a waiter is killed", [&] { return waiters.kill_one_of(waiting(), random()); });
+    until("a waiter is killed", [&] { return waiters.kill_one_of([&] { return waiting(); }, random()); });
     const auto before = said("counted");
     until("others count on", [&] { return said("counted") >= before + 20; });
   }

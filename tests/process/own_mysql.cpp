@@ -4,8 +4,6 @@
 #include "support/loopback.hpp"
 #include "support/mysql_connection.hpp"
 
-#include <arpa/inet.h>
-#include <sys/socket.h>
 #include <unistd.h>
 
 #include <chrono>
@@ -18,20 +16,6 @@
 namespace rowlock::test {
 
 namespace {
-
-// A port that is free now, below the range from which the kernel assigns ports.
-int free_port() {
-  std::random_device random;
-  for (int attempt = 0; attempt < 100; ++attempt) {
-    const int port = std::uniform_int_distribution{10'000, 29'999}(random);
-    const int probe = ::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
-    auto address = loopback(static_cast<std::uint16_t>(port));
-    const bool free = ::bind(probe, reinterpret_cast<sockaddr*>(&address), sizeof address) == 0;
-    ::close(probe);
-    if (free) return port;
-  }
-  throw std::runtime_error("there is no free port");
-}
 
 // The beginning of the variables that scripts/with-mariadb and with-mysql export.
 const std::string of_mariadb = "ROWLOCK_TEST_MARIADB_";

@@ -64,6 +64,14 @@ void process_test::until_queued(std::int64_t count) {
   until(std::to_string(count) + " waiters stand in the queue", [&] { return queued() == count; });
 }
 
+void process_test::expire_lease_of(const worker& ended) {
+  const auto of_it = " FROM @lease WHERE pid = " + std::to_string(ended.pid());
+  const auto rows =
+      session_->run(replace_all("SELECT " + in_dialect("id", "hex(id)", "id") + of_it, "@", prefix_));
+  if (rows.size() != 1) throw std::runtime_error("the worker has " + std::to_string(rows.size()) + " leases");
+  store_->expire(model::lease_id::parse(rows[0].at(0)));
+}
+
 std::string process_test::in_dialect(const char* postgres, const char* mysql, const char* sqlite) const {
   return dialect() == dialect::postgres ? postgres : dialect() == dialect::mysql ? mysql : sqlite;
 }

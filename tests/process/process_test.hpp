@@ -19,8 +19,9 @@ namespace rowlock::test {
 
 using namespace std::chrono_literals;
 
-// How late something may happen on a busy machine.
-inline constexpr auto slack = 1'500ms;
+// How late something may happen on a busy machine, which may pause for seconds. It is far less than a worker's ttl, so
+// whatever comes within it has not waited for the end of a lease.
+inline constexpr auto slack = 6s;
 
 class process_test : public testing::TestWithParam<std::string> {
  protected:
@@ -49,6 +50,9 @@ class process_test : public testing::TestWithParam<std::string> {
   std::int64_t queued() { return number("SELECT count(*) FROM @queue"); }
   std::int64_t leases() { return number("SELECT count(*) FROM @lease"); }
   void until_queued(std::int64_t count);
+  // Sets the expiry of the worker's lease into the past, as if its ttl were over. The worker must have been killed or
+  // stopped. Not for a server of the test's own.
+  void expire_lease_of(const worker& ended);
 
   // Waits until is_so. The failure names what it waited for.
   static void until(const std::string& what, const std::function<bool()>& is_so,

@@ -19,20 +19,26 @@ class python_client_test : public process_test {
     made.program = {"/usr/bin/python3", "-B", ROWLOCK_PYTHON_WORKER_PATH};
     return made;
   }
-  // With a short ttl, for tests that wait until a lease has expired.
+  // With a short ttl, for loads whose processes are killed.
   worker_settings mortal() const {
-    auto made = settings();
+    auto made = patient();
     made.ttl = 1'000ms;
-    made.close_timeout = 30s;
     return made;
   }
   // With a ttl that no busy machine exceeds.
   worker_settings patient() const {
-    auto made = mortal();
+    auto made = settings();
     made.ttl = 30'000ms;
+    made.close_timeout = 30s;
     return made;
   }
   worker start_python() const { return worker{in_python(patient())}; }
+  // A C++ client of this process.
+  client start_operators() const {
+    options how;
+    how.prefix = prefix();
+    return connect(settings().url, how);
+  }
 
   // A client that works on a new database records its server; the example does not.
   void SetUp() override {
@@ -95,9 +101,11 @@ TEST_P(python_client_test, keeps_the_counter_exact_while_either_side_is_killed) 
 }
 
 TEST_P(python_client_test, is_refused_by_its_guard_when_it_was_stopped_for_longer_than_its_ttl) {
-  worker stopped{in_python(mortal())};
-  const auto first = stopped.acquire("nightly");
+  auto brief = in_python(patient());
+  brief.ttl = 4s;
   auto next = start();
+  worker stopped{brief};
+  const auto first = stopped.acquire("nightly");
   EXPECT_EQ(stopped.ask("stop_before_guard"), "stopping");
   until_stopped(stopped.pid());
   EXPECT_GT(next.acquire("nightly").token, first.token);
@@ -107,11 +115,12 @@ TEST_P(python_client_test, is_refused_by_its_guard_when_it_was_stopped_for_longe
 }
 
 TEST_P(python_client_test, takes_the_lock_of_a_stopped_cpp_client_whose_guard_then_refuses) {
-  worker stopped{mortal()};
+  auto stopped = start();
   auto next = start_python();
   const auto first = stopped.acquire("nightly");
   EXPECT_EQ(stopped.ask("stop_before_guard"), "stopping");
   until_stopped(stopped.pid());
+  expire_lease_of(stopped);
   EXPECT_GT(next.acquire("nightly").token, first.token);
   stopped.go_on();
   EXPECT_EQ(stopped.answer(), "refused");
@@ -140,9 +149,7 @@ TEST_P(python_client_test, hands_over_to_the_first_waiter_and_gives_up_its_place
 }
 
 TEST_P(python_client_test, learns_of_release_requests_and_forced_releases) {
-  options how;
-  how.prefix = prefix();
-  const client operators = connect(settings().url, how);
+  const client operators = start_operators();
   auto holder = start_python();
   holder.acquire("nightly");
   EXPECT_EQ(holder.ask("renew"), "renewed");
@@ -153,16 +160,37 @@ TEST_P(python_client_test, learns_of_release_requests_and_forced_releases) {
   EXPECT_EQ(holder.ask("renew"), "lost");
 }
 
+TEST_P(python_client_test, a_forced_release_waits_for_its_guarded_transaction) {
+  book().create({"nightly"});
+  const client operators = start_operators();
+  auto holder = start_python();
+  holder.acquire("nightly");
+  ASSERT_EQ(holder.ask("begin_guarded"), "guarded");
+  try {
+    admin{operators}.release("nightly");
+    ADD_FAILURE() << "the lock was taken from a guarded transaction";
+  } catch (const error& refusal) {
+    EXPECT_EQ(refusal.code(), errc::contention) << refusal.what();
+    EXPECT_TRUE(refusal.outcome_unknown()) << "it happens later";
+  }
+  EXPECT_EQ(number("SELECT count(*) FROM @lock WHERE hold_id IS NOT NULL"), 1);
+  EXPECT_EQ(holder.ask("end_guarded"), "written");
+  until("the lock is released",
+        [&] { return number("SELECT count(*) FROM @lock WHERE hold_id IS NOT NULL") == 0; });
+  EXPECT_EQ(holder.ask("begin_guarded"), "refused");
+  EXPECT_EQ(book().check().counted, 1);
+}
+
 TEST_P(python_client_test, waits_while_a_lock_rests_after_a_loss) {
   auto how = options{};
   how.prefix = prefix();
-  how.ttl = 1s;
   const client maker = connect(settings().url, how);
   mutex(maker, "nightly", {.delay = 300ms}).acquire().release();  // the delay is stored with the name
   auto next = start_python();
-  worker lost{in_python(mortal())};
+  auto lost = start_python();
   const auto first = lost.acquire("nightly");
   lost.kill();
+  expire_lease_of(lost);
   EXPECT_GT(next.acquire("nightly").token, first.token);
   EXPECT_EQ(next.ask("release"), "released");
   EXPECT_EQ(number("SELECT count(*) FROM @lock WHERE hold_id IS NOT NULL"), 0);

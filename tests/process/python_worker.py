@@ -38,21 +38,36 @@ class Ledger:
         cursor.execute(sql.replace("%s", "?") if self.question_marks else sql, arguments)
         return cursor
 
-    def add(self, hold, guarded):
-        read = "SELECT value FROM @counter WHERE name = %s"
-        value = None if guarded else self.run(read, hold.name).fetchone()[0]
+    def value(self, hold):
+        return self.run("SELECT value FROM @counter WHERE name = %s", hold.name).fetchone()[0]
+
+    def begin_guarded(self, hold):
         self.run(self.begin)
         try:
-            if guarded:
-                hold.guard(self.connection.cursor())
-                value = self.run(read, hold.name).fetchone()[0]
-            self.run("UPDATE @counter SET value = %s WHERE name = %s", value + 1, hold.name)
+            hold.guard(self.connection.cursor())
+        except BaseException:
+            self.run("ROLLBACK")
+            raise
+
+    def write(self, hold, value=None):
+        try:
+            value = self.value(hold) + 1 if value is None else value
+            self.run("UPDATE @counter SET value = %s WHERE name = %s", value, hold.name)
             self.run("INSERT INTO @log (name, hold_id, token, value, pid) VALUES (%s, %s, %s, %s, %s)",
-                     hold.name, hold.id, hold.token, value + 1, os.getpid())
+                     hold.name, hold.id, hold.token, value, os.getpid())
         except BaseException:
             self.run("ROLLBACK")
             raise
         self.run("COMMIT")
+
+    def add(self, hold, guarded):
+        if guarded:
+            self.begin_guarded(hold)
+            self.write(hold)
+        else:
+            value = self.value(hold) + 1
+            self.run(self.begin)
+            self.write(hold, value)
 
 
 class Worker:
@@ -85,17 +100,19 @@ class Worker:
             except rowlock.Lost:
                 return "lost"
             return "requested" if self.hold.requested else "renewed"
+        if what == "begin_guarded":
+            try:
+                self.ledger.begin_guarded(self.hold)
+            except rowlock.Lost:
+                return "refused"
+            return "guarded"
+        if what == "end_guarded":
+            self.ledger.write(self.hold)
+            return "written"
         if what == "stop_before_guard":
             print("stopping", flush=True)
             os.kill(os.getpid(), signal.SIGSTOP)
-            self.ledger.run(self.ledger.begin)
-            try:
-                self.hold.guard(self.ledger.connection.cursor())
-                return "allowed"
-            except rowlock.Lost:
-                return "refused"
-            finally:
-                self.ledger.run("ROLLBACK")
+            return self.run("begin_guarded")
         if what == "load":
             print("loading", flush=True)
             return self.load(words[0] == "guarded", int(words[2]), words[3:])

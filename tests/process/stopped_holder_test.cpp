@@ -10,13 +10,15 @@ class stopped_holder_test : public process_test {};
 
 TEST_P(stopped_holder_test, knows_of_its_loss_and_can_begin_again) {
   book().create({"nightly"});
-  auto holder = start();
+  auto brief = settings();
+  brief.ttl = 6s;
+  worker holder{brief};
   auto waiter = start();
   const auto before = holder.acquire("nightly");
   EXPECT_EQ(holder.ask("write"), "written");
   holder.stop();
   waiter.tell("acquire nightly");
-  const auto after = waiter.grant(settings().ttl + slack);
+  const auto after = waiter.grant(brief.ttl + slack);
   EXPECT_GT(after.token, before.token);
   EXPECT_EQ(waiter.ask("write"), "written");
 
@@ -41,8 +43,9 @@ TEST_P(stopped_holder_test, between_its_last_look_and_the_guard_is_refused_by_th
   holder.acquire("nightly");
   ASSERT_EQ(holder.ask("stop_before_guard"), "stopping");
   until_stopped(holder.pid());
+  expire_lease_of(holder);
   other.tell("acquire nightly");
-  other.grant(settings().ttl + slack);
+  other.grant(slack);
   holder.go_on();
   EXPECT_EQ(holder.answer(), "refused");
 }

@@ -16,10 +16,10 @@ struct worker_settings {
   std::string url;
   std::string prefix;
   std::string application;
-  std::chrono::milliseconds ttl{2'000};
+  std::chrono::milliseconds ttl{30'000};              // no busy machine pauses for that long
   std::chrono::milliseconds statement_timeout{0};     // 0: rowlock's default
   std::chrono::milliseconds connect_timeout{20'000};  // rowlock's default is too short for a loaded machine
-  std::chrono::milliseconds close_timeout{2'000};
+  std::chrono::milliseconds close_timeout{20'000};    // likewise
   std::chrono::milliseconds skew{0};
   std::vector<std::string> program;  // what is started with these arguments; empty: the worker of this folder
 };

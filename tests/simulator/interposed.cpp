@@ -39,25 +39,33 @@ timespec in_timespec(nanoseconds time) {
   return {.tv_sec = time / second, .tv_nsec = time % second};
 }
 
+nanoseconds true_time(const timespec& reading, bool of_real_time) {
+  nanoseconds time = in_nanoseconds(reading);
+  if (of_real_time) time -= running()->real_time() - running()->read_clock();
+  return running()->true_time(time);
+}
+
 int wait_until(pthread_cond_t* condition, pthread_mutex_t* mutex, clockid_t clock, const timespec* until) {
-  nanoseconds reading = in_nanoseconds(*until);
-  if (clock == CLOCK_REALTIME) reading -= running()->real_time() - running()->read_clock();
-  return running()->wait(condition, mutex, running()->true_time(reading)) ? 0 : ETIMEDOUT;
+  return running()->wait(condition, mutex, true_time(*until, clock == CLOCK_REALTIME)) ? 0 : ETIMEDOUT;
+}
+
+long wait_for_word(const int* word, int value, nanoseconds until) {
+  if (__atomic_load_n(word, __ATOMIC_SEQ_CST) != value) return -EAGAIN;
+  const bool notified = running()->wait(word, nullptr, until);
+  return notified || running()->now() < until ? 0 : -ETIMEDOUT;
 }
 
 long call_futex(const int* word, int operation, int value, const timespec* timeout) {
   switch (operation & ~(FUTEX_PRIVATE_FLAG | FUTEX_CLOCK_REALTIME)) {
     case FUTEX_WAIT:
-    case FUTEX_WAIT_BITSET:
-      if (__atomic_load_n(word, __ATOMIC_SEQ_CST) != value) return -EAGAIN;
-      // Relative and absolute times are not distinguished, because the waits here have no limit.
-      if (timeout != nullptr)
-        running()->sleep_until(running()->now() + millisecond);
-      else
-        running()->wait(word, nullptr, never);
-      return 0;
+      return wait_for_word(word, value,
+                           timeout == nullptr ? never : running()->now() + in_nanoseconds(*timeout));
+    case FUTEX_WAIT_BITSET: {
+      const bool of_real_time = (operation & FUTEX_CLOCK_REALTIME) != 0;
+      return wait_for_word(word, value, timeout == nullptr ? never : true_time(*timeout, of_real_time));
+    }
     case FUTEX_WAKE:
-    case FUTEX_WAKE_BITSET: return running()->wake(word, value);
+    case FUTEX_WAKE_BITSET: return running()->notify(word, value);
     default: return -ENOSYS;
   }
 }
@@ -137,12 +145,12 @@ int pthread_cond_clockwait(pthread_cond_t* condition, pthread_mutex_t* mutex, cl
 }
 
 int pthread_cond_signal(pthread_cond_t* condition) noexcept {
-  if (auto* run = running()) run->notify(condition, false);
+  if (auto* run = running()) run->notify(condition, 1);
   return 0;
 }
 
 int pthread_cond_broadcast(pthread_cond_t* condition) noexcept {
-  if (auto* run = running()) run->notify(condition, true);
+  if (auto* run = running()) run->notify(condition, INT_MAX);
   return 0;
 }
 

@@ -8,6 +8,7 @@
 
 #include <rowlock/client.hpp>
 
+#include <climits>
 #include <deque>
 #include <stop_token>
 #include <string>
@@ -29,7 +30,7 @@ struct shared_state {
   }
   void set(scheduler& runs, bool& which) const {
     which = true;
-    runs.notify(this, true);
+    runs.notify(this, INT_MAX);
   }
 };
 

@@ -287,7 +287,7 @@ void scheduler::unlock(pthread_mutex_t* mutex) {
 
 bool scheduler::wait(const void* on, pthread_mutex_t* mutex, nanoseconds until) {
   if (mutex != nullptr) give(mutex);
-  if (how_.waits_per_spurious != 0 && mutex != nullptr && order_.one_in(how_.waits_per_spurious)) {
+  if (how_.waits_per_spurious != 0 && order_.one_in(how_.waits_per_spurious)) {
     ++spurious_;
     until = std::min(until, now_ + static_cast<nanoseconds>(order_.below(50 * millisecond)));
   }
@@ -331,9 +331,10 @@ int scheduler::wake(const void* on, int most) {
   return woken;
 }
 
-void scheduler::notify(const void* on, bool all) {
-  wake(on, all ? INT_MAX : 1);
+int scheduler::notify(const void* on, int most) {
+  const int woken = wake(on, most);
   point();
+  return woken;
 }
 
 void scheduler::sleep_until(nanoseconds until) {

@@ -115,8 +115,7 @@ class scheduler {
   bool try_lock(pthread_mutex_t* mutex);
   void unlock(pthread_mutex_t* mutex);
   bool wait(const void* on, pthread_mutex_t* mutex, nanoseconds until);  // false: the time has passed
-  void notify(const void* on, bool all);
-  int wake(const void* on, int most);  // for a futex
+  int notify(const void* on, int most);                                  // returns how many
   void sleep_until(nanoseconds until);
   void yield();
   int create(pthread_t* made, const pthread_attr_t* how, void* (*body)(void*), void* argument);
@@ -134,6 +133,7 @@ class scheduler {
   friend struct thread_end;
   friend class uninterrupted;
 
+  int wake(const void* on, int most);
   void point();  // another thread may run here
   void pass_turn();
   void finish(thread_record& ended);

@@ -15,6 +15,7 @@
 #include <functional>
 #include <future>
 #include <memory>
+#include <stdexcept>
 #include <string>
 
 namespace rowlock::test {
@@ -50,6 +51,28 @@ class mysql_test : public testing::TestWithParam<std::string> {
       break;
     }
     return answer.get();
+  }
+  // Returns when the session waits for a row in that call. Throws what the call throws if it ends instead.
+  template <class Result>
+  void until_blocked(const store::session& session, std::future<Result>& call) {
+    while (!is_blocked(connection_of(session))) {
+      // MariaDB refreshes the report only if nobody has read it for a tenth of a second.
+      if (call.wait_for(std::chrono::milliseconds{120}) != std::future_status::ready) continue;
+      call.get();
+      throw std::runtime_error("it does not wait for a row");
+    }
+  }
+  // Runs the round again while it ends with `contention`, but not for ever: a session waits for a row for one second
+  // only, and the machine may pause for longer.
+  template <class Round>
+  static void until_uncontended(Round round) {
+    for (int rounds = 1;; ++rounds) {
+      try {
+        return round();
+      } catch (const error& failure) {
+        if (failure.code() != errc::contention || rounds == 5) throw;
+      }
+    }
   }
   bool is_blocked(const std::string& connection_id);
   // The number of the session's connection.

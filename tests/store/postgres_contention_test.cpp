@@ -1,6 +1,7 @@
 // I10: normal contention is no error: it causes no deadlock, no aborted transaction, and no line in the log.
 #include "store/postgres_server.hpp"
 #include "store/postgres_test.hpp"
+#include "store/try_once.hpp"
 
 #include <rowlock/rowlock.hpp>
 
@@ -48,8 +49,8 @@ TEST_F(postgres_contention_test, of_many_clients_on_few_names_deadlocks_nobody_a
           for (int round = 0; round < 30; ++round) {
             // Batches take several names, in any order.
             const auto name = "name/" + std::to_string((i * 7 + j * 5 + round) % 3);
-            const auto held =
-                round % 5 == 4 ? mutex(db, name).try_acquire() : mutex(db, name).try_acquire_for(20s);
+            mutex wanted{db, name};
+            const auto held = round % 5 == 4 ? try_once(wanted) : wanted.try_acquire_for(20s);
             granted += held ? 1 : 0;
             const auto reads = shared_mutex(db, "read/" + name).try_acquire_shared_for(20s);
             granted += reads ? 1 : 0;

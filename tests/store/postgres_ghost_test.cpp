@@ -2,7 +2,10 @@
 #include "store/postgres_test.hpp"
 
 #include "support/background.hpp"
+#include "support/threads.hpp"
 
+#include <algorithm>
+#include <atomic>
 #include <csignal>
 #include <future>
 
@@ -39,14 +42,18 @@ class postgres_ghost_test : public postgres_test {
   }
   // Sends the acquire to a stopped backend, and gives up.
   error give_up() {
+    std::atomic<bool> begins{false};
     auto outcome = in_background([&] {
       try {
+        begins = true;
         acquire(*broken_, wanted_);
         return error(errc::internal, "answered");
       } catch (const error& thrown) {
         return thrown;
       }
     });
+    while (!begins) std::this_thread::sleep_for(1ms);
+    while (!std::ranges::all_of(other_threads(), &thread_state::sleeps)) std::this_thread::sleep_for(1ms);
     // The request was sent: the kernel holds bytes that the backend does not read.
     EXPECT_EQ(outcome.wait_for(50ms), std::future_status::timeout) << "a stopped backend answers nothing";
     while (outcome.wait_for(5ms) != std::future_status::ready) broken_->interrupt();
@@ -95,7 +102,7 @@ TEST_F(postgres_ghost_test, that_was_ended_does_nothing_any_more) {
   give_up();
   EXPECT_FALSE(session_->end_ghost(broken_->backend())) << "stopped, it is not certainly gone";
   backend.go_on();
-  EXPECT_TRUE(session_->end_ghost(broken_->backend()));
+  EXPECT_TRUE(ends_ghost(*session_, broken_->backend()));
   EXPECT_EQ(state(), store::hold_status::where::absent);
   EXPECT_EQ(side_->value("SELECT count(*) FROM pg_stat_activity WHERE pid = $1",
                          {std::to_string(pid_of(*broken_))}),
@@ -122,7 +129,7 @@ TEST_F(postgres_ghost_test, ended_while_idle_breaks_its_wait) {
       return thrown.kind();
     }
   });
-  EXPECT_TRUE(session_->end_ghost(broken_->backend()));
+  EXPECT_TRUE(ends_ghost(*session_, broken_->backend()));
   EXPECT_EQ(outcome.get(), errc::unreachable);
 }
 

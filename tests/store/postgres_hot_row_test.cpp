@@ -99,18 +99,30 @@ TEST_F(postgres_hot_row_test, a_permit_counts_what_a_rival_has_taken_meanwhile) 
 }
 
 TEST_F(postgres_hot_row_test, a_row_that_stays_locked_is_waited_for_once_in_a_while) {
-  make_hot();
-  lock_the_row();
-  const auto begun = std::chrono::steady_clock::now();
-  EXPECT_FALSE(acquire());
-  EXPECT_GE(std::chrono::steady_clock::now() - begun, store::hot_row::waits_at_most);
-  EXPECT_FALSE(look(*session_, "s"));
-  auto answer = in_background([&] { return acquire(); });
-  bool has_waited = false;
-  while (answer.wait_for(0ms) != std::future_status::ready) has_waited = has_waited || somebody_waits();
-  EXPECT_FALSE(answer.get());
+  using clock = std::chrono::steady_clock;
+  clock::duration first{};  // how long the first acquire waits
+  bool has_waited = false;  // whether the second one does
+  // The row is hot for a second, and a second after it gave up the store may wait again. So the test must be quicker,
+  // and the machine may pause.
+  clock::duration whole = 1s;
+  for (int tries = 0; tries < 5 && whole > 600ms; ++tries) {
+    session_ = ready();
+    const auto begun = clock::now();
+    make_hot();
+    lock_the_row();
+    const auto locked = clock::now();
+    EXPECT_FALSE(acquire());
+    first = clock::now() - locked;
+    EXPECT_FALSE(look(*session_, "s"));
+    auto answer = in_background([&] { return acquire(); });
+    has_waited = false;
+    while (answer.wait_for(0ms) != std::future_status::ready) has_waited = has_waited || somebody_waits();
+    EXPECT_FALSE(answer.get());
+    whole = clock::now() - begun;
+    let_go();
+  }
+  EXPECT_GE(first, store::hot_row::waits_at_most);
   EXPECT_FALSE(has_waited);
-  let_go();
   EXPECT_TRUE(acquire()) << "the connection is as good as before";
   EXPECT_EQ(side_->value("SELECT in_use FROM rowlock_lock WHERE name = 's'"), "1");
 }

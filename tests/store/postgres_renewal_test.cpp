@@ -32,7 +32,7 @@ class postgres_renewal_test : public postgres_test {
 
 TEST_F(postgres_renewal_test, that_compares_the_clock_in_its_where_revives_a_lease_after_a_rollback) {
   auto renewer = raw();
-  expire("100 milliseconds");
+  expire("3 seconds");
   lock_lease();
   renewer->run_until_blocked(
       "UPDATE rowlock_lease SET expires_at = clock_timestamp() + interval '1 minute' "

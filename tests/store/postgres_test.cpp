@@ -71,7 +71,7 @@ claim postgres_test::held(store::session& session, const std::string& name) {
 void postgres_test::restart(std::unique_ptr<store::session>& session) {
   const auto before = session->backend();
   session = connect();
-  EXPECT_TRUE(session->end_ghost(before));
+  EXPECT_TRUE(ends_ghost(*session, before));
 }
 
 std::int64_t postgres_test::counter(const std::string& table, const std::string& what) {

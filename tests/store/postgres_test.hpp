@@ -5,6 +5,7 @@
 #include "store/backends.hpp"
 #include "store/raw_postgres.hpp"
 #include "store/session_steps.hpp"
+#include "support/ends_ghost.hpp"
 
 #include <rowlock/error.hpp>
 

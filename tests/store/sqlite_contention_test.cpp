@@ -136,7 +136,7 @@ TEST_F(sqlite_contention_test, a_renewal_that_waited_reads_the_clock_after_it_ha
   }};
   while (!started) std::this_thread::yield();
   // The lease is alive when the renewal is requested, and is not when the renewal gets the lock.
-  const std::string now = "CAST((julianday('now') - 2440587.5) * 86400000000.0 AS INTEGER)";
+  const std::string now = sqlite_now_us;
   application.run("UPDATE rowlock_lease SET expires_at = " + now + " + 20000");
   while (application.number("SELECT expires_at > " + now + " FROM rowlock_lease") == 1)
     std::this_thread::yield();

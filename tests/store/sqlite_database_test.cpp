@@ -129,6 +129,14 @@ TEST_F(sqlite_database_test, a_lock_of_a_later_version_keeps_its_kind) {
   EXPECT_EQ(raw.ask("SELECT kind FROM rowlock_lock").values, std::vector<std::string>{"carousel"});
 }
 
+// Otherwise the differences between readings would be up to 40 us off, and what counts the time that has passed by
+// another clock could see less of it here.
+TEST_F(sqlite_database_test, its_clock_counts_whole_milliseconds) {
+  auto session = ready();
+  for (int i = 0; i < 20; ++i) create(*session, "n" + std::to_string(i));
+  EXPECT_EQ(raw_sqlite{path()}.number("SELECT count(*) FROM rowlock_lock WHERE used_at % 1000 <> 0"), 0);
+}
+
 TEST_F(sqlite_database_test, a_link_leads_to_the_same_world) {
   const auto elsewhere = folder_.path() / "elsewhere";
   std::filesystem::create_directory(elsewhere);

@@ -93,9 +93,7 @@ TEST_F(sqlite_file_test, a_replaced_file_grants_nothing_before_its_epoch_rose) {
   EXPECT_FALSE(acquire(*session, "b", mine.id, store::hold_id::random()));
 
   raw_sqlite raw{path()};
-  const auto now = [&] {
-    return raw.number("SELECT CAST((julianday('now') - 2440587.5) * 86400000000.0 AS INTEGER)");
-  };
+  const auto now = [&] { return raw.number("SELECT " + std::string{sqlite_now_us}); };
   // The lease looks as if a clock that was an hour behind had written it.
   const auto behind = lease(std::chrono::seconds{20});
   session->create_lease(behind);

@@ -86,7 +86,7 @@ TEST_F(sqlite_guard_test, a_hold_whose_lease_is_gone_has_no_row_though_the_lock_
 
 TEST_F(sqlite_guard_test, it_renews_a_lease_but_never_an_expired_one) {
   raw_sqlite application{path()};
-  const std::string now = "CAST((julianday('now') - 2440587.5) * 86400000000.0 AS INTEGER)";
+  const std::string now = sqlite_now_us;
   const std::string left = "SELECT expires_at - " + now + " FROM rowlock_lease";
   application.run("UPDATE rowlock_lease SET expires_at = " + now + " + 5000000");
   EXPECT_EQ(guard(application).values.size(), 1U);

@@ -4,6 +4,7 @@
 #include "store/backends.hpp"
 #include "store/embedded.hpp"
 #include "store/sql_catalog.hpp"
+#include "support/sqlite_clock.hpp"
 #include "support/temporary_folder.hpp"
 
 #include <rowlock/error.hpp>

@@ -28,7 +28,9 @@ class busy_writer {
             raw.run("INSERT INTO noise VALUES (1)");
             ++commits_;
           }
-        }} {}
+        }} {
+    while (commits_ == 0) std::this_thread::sleep_for(std::chrono::milliseconds{1});
+  }
   int commits() const { return commits_; }
 
  private:
@@ -105,10 +107,13 @@ class sqlite_wait_test : public sqlite_test {
 TEST_F(sqlite_wait_test, whoever_waits_for_nothing_is_not_woken_by_commits) {
   auto session = listener();
   busy_writer writer{path()};
-  const auto slept = sleeps();
+  const auto until = clock::now() + 30s;
   const auto written = writer.commits();
-  EXPECT_FALSE(session->wait_idle(300ms));
-  EXPECT_LT(sleeps() - slept, 10);
+  do {
+    const auto slept = sleeps();
+    EXPECT_FALSE(session->wait_idle(300ms));
+    EXPECT_LT(sleeps() - slept, 10);
+  } while (writer.commits() - written <= 20 && clock::now() < until);
   EXPECT_GT(writer.commits() - written, 20);
   EXPECT_TRUE(session->wait(0ns)) << "what was missed is reported later";
 }
@@ -117,15 +122,20 @@ TEST_F(sqlite_wait_test, whoever_waits_for_nothing_is_not_woken_by_commits) {
 TEST_F(sqlite_wait_test, whoever_only_holds_something_is_woken_twice_a_second) {
   auto session = listener();
   busy_writer writer{path()};
-  const auto slept = sleeps();
   EXPECT_TRUE(session->wait_holding(60s));
-  const auto written = writer.commits();
-  const auto start = clock::now();
-  EXPECT_TRUE(session->wait_holding(60s));
-  EXPECT_GE(clock::now() - start, 400ms);
-  EXPECT_LT(clock::now() - start, 30s);
-  EXPECT_LT(sleeps() - slept, 10);
-  EXPECT_GT(writer.commits() - written, 20);
+  const auto until = clock::now() + 30s;
+  // If the machine pauses between two waits, the second one is short; if it pauses in a wait, there are few commits.
+  for (bool is_shown = false; !is_shown;) {
+    ASSERT_LT(clock::now(), until);
+    const auto slept = sleeps();
+    const auto written = writer.commits();
+    const auto start = clock::now();
+    EXPECT_TRUE(session->wait_holding(60s));
+    const auto took = clock::now() - start;
+    EXPECT_LT(took, 30s);
+    EXPECT_LT(sleeps() - slept, 10);
+    is_shown = took >= 400ms && writer.commits() - written > 20;
+  }
 }
 
 TEST_F(sqlite_wait_test, a_holders_wait_can_be_ended) {
@@ -183,8 +193,8 @@ TEST_F(sqlite_wait_test, a_commit_that_takes_the_disk_long_is_heard_soon_after) 
   raw_sqlite writer{path(), disk.name()};
   writer.run("PRAGMA synchronous = OFF; CREATE TABLE noise (x); PRAGMA synchronous = FULL");
   auto session = listener();
-  std::jthread other{[&] { writer.run("INSERT INTO noise VALUES (1)"); }};
   const auto start = clock::now();
+  std::jthread other{[&] { writer.run("INSERT INTO noise VALUES (1)"); }};
   EXPECT_TRUE(session->wait(20s));
   EXPECT_GT(clock::now() - start, 500ms) << "the disk was not slow";
   EXPECT_LT(clock::now() - start, 10s) << "not at the deadline";
@@ -254,7 +264,8 @@ TEST_F(sqlite_wait_test, a_busy_database_wakes_nobody_more_often_than_a_thousand
   const busy_writer writer{path()};
   const auto start = clock::now();
   int woken = 0;
-  while (clock::now() - start < 300ms) woken += session->wait(1s) ? 1 : 0;
+  while (clock::now() - start < 300ms || (woken <= 10 && clock::now() - start < 60s))
+    woken += session->wait(1s) ? 1 : 0;
   EXPECT_GT(woken, 10);
   EXPECT_LE(woken, (clock::now() - start) / 1ms + 1);
   EXPECT_GT(writer.commits(), woken);
@@ -266,7 +277,7 @@ TEST_F(sqlite_wait_test, a_busy_database_wakes_the_busy_less_often) {
   const busy_writer writer{path()};
   const auto start = clock::now();
   int woken = 0;
-  while (clock::now() - start < 300ms) {
+  while (clock::now() - start < 300ms || (woken <= 1 && clock::now() - start < 60s)) {
     if (!session->wait(1s)) continue;
     ++woken;
     use_the_processor_for(1ms);

@@ -2,7 +2,12 @@
 #pragma once
 
 #include <netinet/in.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
 #include <cstdint>
+#include <random>
+#include <stdexcept>
 
 namespace rowlock::test {
 
@@ -13,6 +18,20 @@ inline sockaddr_in loopback(std::uint16_t port = 0) {
   address.sin_port = htons(port);
   address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
   return address;
+}
+
+// A port that is free now, below the range from which the kernel assigns ports.
+inline std::uint16_t free_port() {
+  std::random_device random;
+  for (int attempt = 0; attempt < 100; ++attempt) {
+    const auto port = std::uniform_int_distribution<std::uint16_t>{10'000, 29'999}(random);
+    const int probe = ::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+    auto address = loopback(port);
+    const bool free = ::bind(probe, reinterpret_cast<sockaddr*>(&address), sizeof address) == 0;
+    ::close(probe);
+    if (free) return port;
+  }
+  throw std::runtime_error("there is no free port");
 }
 
 }  // namespace rowlock::test

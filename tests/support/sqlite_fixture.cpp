@@ -1,5 +1,6 @@
 #include "store/open.hpp"
 #include "support/sql_fixture.hpp"
+#include "support/sqlite_clock.hpp"
 #include "support/store_fixture.hpp"
 #include "support/temporary_folder.hpp"
 
@@ -75,18 +76,14 @@ class sqlite_fixture final : public store_fixture {
   void expire(const model::lease_id& lease, std::chrono::microseconds ago) override {
     side().run(
         "UPDATE rowlock_lease "
-        "SET expires_at = CAST((julianday('now') - 2440587.5) * 86400000000.0 AS INTEGER) "
-        "                 - CAST(? AS INTEGER) "
-        "WHERE id = ?",
+        "SET expires_at = " +
+            std::string{sqlite_now_us} + " - CAST(? AS INTEGER) WHERE id = ?",
         {std::to_string(ago.count()), lease.to_string()});
   }
   void age(const std::string& name, std::chrono::microseconds unused_for) override {
     for (const std::string column : {"rowlock_lock SET used_at", "rowlock_permit SET granted_at"}) {
-      side().run(
-          "UPDATE " + column +
-              " = CAST((julianday('now') - 2440587.5) * 86400000000.0 AS INTEGER) - CAST(? AS INTEGER) "
-              "WHERE name = ?",
-          {std::to_string(unused_for.count()), name});
+      side().run("UPDATE " + column + " = " + sqlite_now_us + " - CAST(? AS INTEGER) WHERE name = ?",
+                 {std::to_string(unused_for.count()), name});
     }
   }
 

@@ -3,6 +3,7 @@
 #include "support/threads.hpp"
 
 #include <algorithm>
+#include <utility>
 
 namespace rowlock::test {
 
@@ -27,10 +28,14 @@ void virtual_time::tick() {
   ::pthread_setname_np(::pthread_self(), "virtual-time");
   while (!over_.load()) {
     std::this_thread::sleep_for(tick_length);
-    const std::lock_guard guard{mutex_};
-    for (const auto& one : waiting_) {
-      if (one.then <= now()) one.changed->notify_all();
-    }
+    wake_those_due();
+  }
+}
+
+void virtual_time::wake_those_due() {
+  const std::lock_guard guard{mutex_};
+  for (const auto& one : waiting_) {
+    if (one.then <= now()) one.wake();
   }
 }
 
@@ -40,14 +45,30 @@ client_layer::instant virtual_time::now() const noexcept {
 
 void virtual_time::wait_until(std::unique_lock<std::mutex>& lock, std::condition_variable& changed,
                               client_layer::instant then) {
+  const auto sleep = [&](bool glances) {
+    glances ? (void)changed.wait_for(lock, glance) : changed.wait(lock);
+  };
+  wait_until(
+      then, [&] { changed.notify_all(); }, sleep);
+}
+
+void virtual_time::wait_until(client_layer::wait_word& changed, std::uint32_t seen,
+                              client_layer::instant then) {
+  const auto sleep = [&](bool glances) { glances ? changed.wait(seen, glance) : changed.wait(seen); };
+  wait_until(
+      then, [&] { changed.wake_all(); }, sleep);
+}
+
+template <class Sleep>
+void virtual_time::wait_until(client_layer::instant then, std::function<void()> wake, Sleep sleep) {
   if (now() >= then) return;
   const bool owns = std::this_thread::get_id() == owner_;
   if (owns) go_on_if_stuck(then);
   const auto mine = [&] {
     const std::lock_guard guard{mutex_};
-    return waiting_.insert(waiting_.end(), {.changed = &changed, .then = then});
+    return waiting_.insert(waiting_.end(), {.wake = std::move(wake), .then = then});
   }();
-  if (now() < then) owns ? (void)changed.wait_for(lock, glance) : changed.wait(lock);
+  if (now() < then) sleep(owns);
   const std::lock_guard guard{mutex_};
   waiting_.erase(mine);
 }
@@ -74,10 +95,7 @@ std::chrono::nanoseconds virtual_time::patience(std::chrono::nanoseconds wish) c
 void virtual_time::advance(std::chrono::nanoseconds by) {
   let_others_sleep();
   now_.fetch_add(by.count());
-  const std::lock_guard guard{mutex_};
-  for (const auto& one : waiting_) {
-    if (one.then <= now()) one.changed->notify_all();
-  }
+  wake_those_due();
 }
 
 std::chrono::milliseconds virtual_time::next_step(int steps) noexcept {

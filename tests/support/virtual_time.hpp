@@ -5,6 +5,8 @@
 
 #include <atomic>
 #include <condition_variable>
+#include <cstdint>
+#include <functional>
 #include <list>
 #include <mutex>
 #include <thread>
@@ -22,6 +24,7 @@ class virtual_time final : public client_layer::time_source {
   client_layer::instant now() const noexcept override;
   void wait_until(std::unique_lock<std::mutex>& lock, std::condition_variable& changed,
                   client_layer::instant then) override;
+  void wait_until(client_layer::wait_word& changed, std::uint32_t seen, client_layer::instant then) override;
   std::chrono::nanoseconds patience(std::chrono::nanoseconds wish) const noexcept override;
 
   void advance(std::chrono::nanoseconds by);
@@ -33,9 +36,15 @@ class virtual_time final : public client_layer::time_source {
 
  private:
   struct waiter {
-    std::condition_variable* changed;
+    std::function<void()> wake;
     client_layer::instant then;
   };
+
+  // Calls sleep(glances), and meanwhile wake() once the clock has reached that time. glances: it sleeps for a moment
+  // only, because no other thread may be left to move the clock.
+  template <class Sleep>
+  void wait_until(client_layer::instant then, std::function<void()> wake, Sleep sleep);
+  void wake_those_due();
 
   void go_on_if_stuck(client_layer::instant then);
   client_layer::instant next_deadline(client_layer::instant latest);

@@ -26,7 +26,8 @@
 // On a Galera cluster and in a MySQL group with several primaries the guard also writes the lock's row, because they
 // detect conflicts only between writes. There, call it outside any savepoint that may be rolled back. A caller on
 // another node that wants the lock may then abort this transaction, at any statement or at COMMIT, with error 1213.
-// Nothing was written then: retry it.
+// Nothing was written then: retry it. On Galera never send several of its statements in one text
+// (CLIENT_MULTI_STATEMENTS): MariaDB may undo the first ones without an error and commit the others.
 #pragma once
 
 #include <rowlock/error.hpp>

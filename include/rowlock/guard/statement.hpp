@@ -2,6 +2,7 @@
 // ROWLOCK_HOLD: its SQL, for a transaction of any driver in any language.
 #pragma once
 
+#include <rowlock/client.hpp>
 #include <rowlock/hold.hpp>
 
 #include <string>
@@ -22,5 +23,10 @@ struct guard_target {
 // nil hold, which would prove a lock that rests, and a name, a prefix or a schema that rowlock does not allow.
 [[nodiscard]] ROWLOCK_EXPORT guard_statement guard_statement_for(const std::string& database,
                                                                  const guard_target& target);
+
+// The same for the database of a client, which knows what kind it is, whether it is a cluster, and its schema and prefix.
+// Sends nothing. Throws error(invalid_argument) for a nil hold and an impossible name.
+[[nodiscard]] ROWLOCK_EXPORT guard_statement guard_statement_for(const client& db, const std::string& name,
+                                                                 hold_id hold, bool is_shared);
 
 ROWLOCK_END_NAMESPACE

@@ -9,6 +9,7 @@
 #include "client/base/stoppable_sleep.hpp"
 #include "client/base/time_source.hpp"
 #include "client/base/user_code.hpp"
+#include "model/fork_count.hpp"
 #include "model/ids.hpp"
 
 #include <rowlock/options.hpp>
@@ -41,6 +42,7 @@ struct client_environment {
   options settings;
   time_source& time;
   process_identity process = process_identity::of_this_process(settings.application, settings.command);
+  const std::uint64_t fork_count = model::fork_count();  // of the process that made the client
   counters count{};
   mutable stoppable_sleep pauses{time};
   client_layer::ghosts ghosts{};

@@ -9,9 +9,9 @@
 
 #include "client/base/errors.hpp"
 #include "client/base/time_source.hpp"
+#include "client/base/wait_word.hpp"
 #include "model/annotated_mutex.hpp"
 
-#include <condition_variable>
 #include <cstdint>
 #include <exception>
 #include <functional>
@@ -97,7 +97,7 @@ class promise_state {
     }
     // With the mutex unlocked, because the woken thread would otherwise block on it at once. The caller of
     // complete() keeps this object alive.
-    changed_.notify_one();
+    changed_.wake_one();
     try {
       if (next) next();
     } catch (...) {
@@ -113,7 +113,7 @@ class promise_state {
   }
 
   mutable model::annotated_mutex mutex_;
-  std::condition_variable changed_;
+  wait_word changed_;
   state state_ ROWLOCK_GUARDED_BY(mutex_) = state::open;
 
  private:
@@ -178,17 +178,17 @@ class promised : public promise_state {
  private:
   std::optional<Result> wait(time_source& time, std::optional<instant> then, const std::stop_token& stop,
                              bool gives_up) {
-    std::stop_callback on_stop{stop, [this] {
-                                 const model::annotated_lock lock{mutex_};
-                                 changed_.notify_one();
-                               }};
+    std::stop_callback on_stop{stop, [this] { changed_.wake_one(); }};
     model::annotated_lock lock{mutex_};
-    while (!is_over() && !stop.stop_requested() && (!then || time.now() < *then)) {
+    for (auto seen = changed_.seen(); !is_over() && !stop.stop_requested() && (!then || time.now() < *then);
+         seen = changed_.seen()) {
+      lock.unlock();
       if (then) {
-        time.wait_until(lock, changed_, *then);
+        time.wait_until(changed_, seen, *then);
       } else {
-        changed_.wait(lock);
+        changed_.wait(seen);
       }
+      lock.lock();
     }
     if (!is_over()) {
       if (gives_up) state_ = state::given_up;

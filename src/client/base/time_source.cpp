@@ -12,12 +12,20 @@ class system_time_source final : public time_source {
 
   void wait_until(std::unique_lock<std::mutex>& lock, std::condition_variable& changed,
                   instant then) override {
-    const auto left = then - now();
-    if (left <= std::chrono::nanoseconds{0}) return;
-    changed.wait_for(lock, std::min<std::chrono::nanoseconds>(left, std::chrono::hours{1}));
+    const auto left = time_left(then);
+    if (left > std::chrono::nanoseconds{0}) changed.wait_for(lock, left);
+  }
+  void wait_until(wait_word& changed, std::uint32_t seen, instant then) override {
+    changed.wait(seen, time_left(then));
   }
 
   std::chrono::nanoseconds patience(std::chrono::nanoseconds wish) const noexcept override { return wish; }
+
+ private:
+  // At most an hour: the waits' own clock stands still while the machine sleeps.
+  std::chrono::nanoseconds time_left(instant then) const {
+    return std::min<std::chrono::nanoseconds>(then - now(), std::chrono::hours{1});
+  }
 };
 
 }  // namespace

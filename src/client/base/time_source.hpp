@@ -4,8 +4,11 @@
 
 #include <rowlock/config.hpp>
 
+#include "client/base/wait_word.hpp"
+
 #include <chrono>
 #include <condition_variable>
+#include <cstdint>
 #include <mutex>
 
 namespace rowlock::client_layer {
@@ -32,6 +35,8 @@ class time_source {
   // Waits for a notification or until then; may wake up spuriously.
   virtual void wait_until(std::unique_lock<std::mutex>& lock, std::condition_variable& changed,
                           instant then) = 0;
+  // The same for a wait_word: seen as in wait_word::wait().
+  virtual void wait_until(wait_word& changed, std::uint32_t seen, instant then) = 0;
   // How long in real time a wait of length `wish` may take if this source cannot end it.
   virtual std::chrono::nanoseconds patience(std::chrono::nanoseconds wish) const noexcept = 0;
 };

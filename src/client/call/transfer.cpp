@@ -76,10 +76,23 @@ hold_ptr take(engine& on, const transfer_note& note,
   return nullptr;
 }
 
-// The hold may stand on its previous lease, or on the lease of the transfer, of which nobody will know. The
-// latter does not end with this process, so the hold is released even if it has been lost here meanwhile.
+// The hold may stand on its previous lease, or on the lease of the transfer, of which nobody will know.
+release_ptr withdrawal_wherever_it_stands(const hold_state& hold, model::lease_id transferred,
+                                          std::chrono::milliseconds ttl) {
+  return withdrawal_of(hold.name(), hold.id(), std::make_shared<lease>(transferred, ttl, false, transferred));
+}
+
+// Once the hold has moved together with its data, whoever finds it by the data has it.
+release_ptr withdrawal_unless_it_has_moved(const hold_state& hold) {
+  auto withdrawal = withdrawal_of(hold.name(), hold.id(), hold.lease());
+  withdrawal->only_on_lease = true;
+  return withdrawal;
+}
+
 void withdraw(engine& on, hold_state& hold, const release_ptr& withdrawal) noexcept {
-  withdrawal->lease->confirm(on.environment().time.now(), {});
+  // The lease of a transfer does not end with this process, so the hold is released even if it has been lost here
+  // meanwhile.
+  if (!withdrawal->only_on_lease) withdrawal->lease->confirm(on.environment().time.now(), {});
   withdrawal->was_held = hold.begin_release();
   withdrawal->keep_until = hold.keep_until();
   on.services().queue.submit(withdrawal);
@@ -163,7 +176,7 @@ bool is_held_here(const transfer_note& note) {
   return receipts_of_this_process().stands(note.hold, note.lease);
 }
 
-std::string transfer(const hold_ptr& hold, std::chrono::milliseconds ttl) {
+std::string transfer(const hold_ptr& hold, std::chrono::milliseconds ttl, const data_of_text& data) {
   model::check_explicit_ttl(ttl);
   auto& on = hold->engine();
   on.check_usable();
@@ -180,15 +193,17 @@ std::string transfer(const hold_ptr& hold, std::chrono::milliseconds ttl) {
   std::optional<model::lease_id> ended;
   if (!hold->lease()->is_renewed()) ended = hold->lease()->id();
   auto text = note.to_string();
+  std::optional<std::string> own_data;
+  if (data) model::check_value(own_data.emplace(data(text)));
   const auto decided = std::make_shared<std::atomic<bool>>(false);
   const auto withdrawal =
-      withdrawal_of(hold->name(), hold->id(), std::make_shared<lease>(note.lease, ttl, false, note.lease));
+      data ? withdrawal_unless_it_has_moved(*hold) : withdrawal_wherever_it_stands(*hold, note.lease, ttl);
   std::optional<hold_move> moving{std::in_place, std::vector{hold}, hold_state::move::away};
   try {
     const auto settled =
         on.tasks().decide(hold->name(), hold->id(), [=, id = hold->id()](const store::lock_view& view) {
           decided->store(true);
-          auto made = decide_move(view, id, record);
+          auto made = decide_move(view, id, record, own_data);
           if (ended && made.outcome.result == what::granted) made.change.end_leases.push_back(*ended);
           return made;
         });
@@ -243,6 +258,19 @@ bool extend(engine& on, const transfer_note& note) {
   return stored && std::ranges::any_of(stored->holders, [&](const store::holder_info& holder) {
            return holder.hold == note.hold && holder.lease.id == note.lease;
          });
+}
+
+release_result release(engine& on, const transfer_note& note) {
+  on.begin_work();
+  const auto until = later(on.environment().time.now(), on.environment().settings.close_timeout);
+  auto operation =
+      withdrawal_of(note.name, note.hold,
+                    std::make_shared<lease>(note.lease, std::chrono::milliseconds{0}, false, note.lease));
+  operation->only_on_lease = true;
+  operation->was_held = true;
+  const auto answer = operation->answer = std::make_shared<promised<release_result>>();
+  on.services().queue.submit(std::move(operation));
+  return on.releaser().await(answer, until);
 }
 
 }  // namespace rowlock::client_layer

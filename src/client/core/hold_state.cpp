@@ -11,12 +11,12 @@ namespace {
 
 // A source that has stopped already. It is never destroyed, because holds may outlive static objects.
 const std::stop_source& stopped_source() {
-  static const auto& source = []() -> const std::stop_source& {
+  static const auto* const source = [] {
     auto* made = new std::stop_source;
     made->request_stop();
-    return *made;
+    return made;
   }();
-  return source;
+  return *source;
 }
 
 }  // namespace

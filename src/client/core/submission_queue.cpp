@@ -81,7 +81,7 @@ bool submission_queue::enter(worker_role role, Add add) {
     serves.blocked = false;
     if (must_wake(serves)) wake = &serves;
   }
-  if (wake) wake->work.notify_one();
+  if (wake) wake->work.wake_one();
   return true;
 }
 
@@ -125,7 +125,7 @@ void submission_queue::enter_release(Add add) noexcept {
     if (must_wake(releasing)) wake = &releasing;
     stranded = is_fallback_needed();
   }
-  if (wake) wake->work.notify_one();
+  if (wake) wake->work.wake_one();
   if (stranded) agenda_.wake();
 }
 
@@ -179,7 +179,7 @@ void submission_queue::delay(release_ptr operation, std::chrono::nanoseconds pau
     if (!is_new) return;  // each release of an unfair lock comes here, and one sweep serves many
     wake = &serving(worker_role::releases);
   }
-  wake->work.notify_one();
+  wake->work.wake_one();
   if (stranded) agenda_.wake();
   if (dropped && operation->answer) operation->answer->complete(release_result::unknown);
 }
@@ -248,11 +248,14 @@ batch submission_queue::take(worker_role role, const std::function<bool()>& is_c
     }
     ++mine.idle_workers;
     const auto next = next_delayed(role);
+    const auto seen = mine.work.seen();
+    lock.unlock();
     if (next == instant::max()) {
-      mine.work.wait(lock);
+      mine.work.wait(seen);
     } else {
-      environment_.time.wait_until(lock, mine.work, next);
+      environment_.time.wait_until(mine.work, seen, next);
     }
+    lock.lock();
     --mine.idle_workers;
     if (mine.woken_workers > 0) --mine.woken_workers;
   }
@@ -304,8 +307,8 @@ void submission_queue::finish(const batch& done) noexcept {
     idle = pending_.is_idle();
     over = is_over();
   }
-  if (wake_acquiring || over) work_of(worker_role::acquires).notify_all();
-  if (wake_releasing || over) work_of(worker_role::releases).notify_all();
+  if (wake_acquiring || over) work_of(worker_role::acquires).wake_all();
+  if (wake_releasing || over) work_of(worker_role::releases).wake_all();
   if (stranded) agenda_.wake();
   if (idle) idle_.notify_all();
 }

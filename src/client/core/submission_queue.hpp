@@ -3,6 +3,7 @@
 #pragma once
 
 #include "client/base/client_environment.hpp"
+#include "client/base/wait_word.hpp"
 #include "client/core/keeper_agenda.hpp"
 #include "client/core/lease.hpp"
 #include "client/core/pending_operations.hpp"
@@ -117,7 +118,7 @@ class submission_queue {
  private:
   // The workers of one role. blocked: other batches have reserved the names of all requests that are left.
   struct side {
-    std::condition_variable work;
+    wait_word work;
     std::size_t idle_workers = 0;
     // Of the idle workers, those that are being woken. Many requests may come before such a worker runs; it
     // takes all of them, so they need not wake it again. A worker that wakes by itself counts as one that was
@@ -135,8 +136,8 @@ class submission_queue {
     // Not std::as_const(*this): the analysis would take the result for another object.
     return const_cast<side&>(static_cast<const submission_queue*>(this)->side_of(role));
   }
-  // Unchecked: a condition variable is notified without the mutex.
-  std::condition_variable& work_of(worker_role role) ROWLOCK_UNCHECKED { return side_of(role).work; }
+  // Unchecked: sleepers are woken without the mutex.
+  wait_word& work_of(worker_role role) ROWLOCK_UNCHECKED { return side_of(role).work; }
   bool is_fallback_needed() const ROWLOCK_REQUIRES(mutex_);
   // The workers that do the work of that role now.
   side& serving(worker_role asked) ROWLOCK_REQUIRES(mutex_);
@@ -155,8 +156,8 @@ class submission_queue {
   // Whether idle workers of that role may find work now that names have become free.
   bool is_worth_a_look(worker_role role) ROWLOCK_REQUIRES(mutex_);
   void wake_all() {
-    work_of(worker_role::acquires).notify_all();
-    work_of(worker_role::releases).notify_all();
+    work_of(worker_role::acquires).wake_all();
+    work_of(worker_role::releases).wake_all();
   }
   bool is_over() const ROWLOCK_REQUIRES(mutex_) { return stopped_ && pending_.is_idle(); }
   // Adds the delayed operations that are due, of those that a worker of that role may send.

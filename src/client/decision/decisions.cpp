@@ -109,7 +109,7 @@ std::vector<decision> decide_acquire_together(std::span<const store::edit_result
 }
 
 decision decide_release(const lock_view& view, const release_spec& what_ends, microseconds skew) {
-  const auto& [hold, on, ended, may_be_queued, rest] = what_ends;
+  const auto& [hold, on, ended, may_be_queued, rest, leaving] = what_ends;
   lock_editor lock{view, skew};
   if (on && !stands_on(view, hold, *on)) return lock.unchanged(what::absent);
   const bool has_permit =
@@ -139,7 +139,15 @@ decision decide_release(const lock_view& view, const release_spec& what_ends, mi
   if (lock.held_by(hold)) lock.clear_holder();
   if (has_permit) lock.remove_permit(hold);
   if (!held) lock.dequeue(hold);
-  if (auto first = lock.must_do_first()) return std::move(*first);
+  for (const auto& other : leaving) {
+    if (lock.is_queued(other)) lock.dequeue(other);
+  }
+  if (auto first = lock.must_do_first()) {
+    // If all waiters that were read leave, nobody knows yet whether one behind them fits: a sweep looks at those
+    // (outcome::more). To decide again would not help, because the view would be the same.
+    const bool sweep_looks = first->outcome.result == what::decide_again && !leaving.empty();
+    if (!sweep_looks) return std::move(*first);
+  }
   // Here nothing may be granted yet. If the lock is free now, the next request grants it to the waiters.
   // While others still hold it, no request would, so this one must be decided again once the server is
   // recorded.
@@ -210,11 +218,14 @@ decision decide_sweep(const lock_view& view, microseconds skew) {
   return lock.finish(lock.has_permits() && !names_dead ? what::busy : what::released);
 }
 
-decision decide_move(const lock_view& view, hold_id hold, const store::lease_record& lease) {
+decision decide_move(const lock_view& view, hold_id hold, const store::lease_record& lease,
+                     const std::optional<std::string>& data) {
   lock_editor lock{view, microseconds{0}};
   if (!lock.token_of(hold)) return lock.unchanged(what::absent);
   decision moved = lock.move_onto(hold, lease.id, hold);
-  if (!moved.change.empty()) moved.change.create_leases.push_back(lease);
+  if (moved.change.empty()) return moved;
+  moved.change.create_leases.push_back(lease);
+  if (data) lock.write_data(moved.change, hold, *data);
   return moved;
 }
 

@@ -51,6 +51,8 @@ struct release_spec {
   // Set if the minimum hold time is not over: the lock rests on this lease, and nobody is granted it before
   // that ends.
   std::optional<store::lease_record> rest{};
+  // Withdrawn requests that leave the queue in the same edit, so that nothing is granted to one of them.
+  std::span<const hold_id> leaving{};
 };
 
 // Ends a grant, or a place in the queue.
@@ -67,8 +69,10 @@ decision decide_force(const store::lock_view& view, std::optional<hold_id> only,
 // Frees what dead leases hold, grants to live waiters, removes dead waiters.
 decision decide_sweep(const store::lock_view& view, std::chrono::microseconds skew);
 
-// Puts a hold onto an explicit-ttl lease of its own, in the commit that creates that lease.
-decision decide_move(const store::lock_view& view, hold_id hold, const store::lease_record& lease);
+// Puts a hold onto an explicit-ttl lease of its own, in the commit that creates that lease. data: if it is there,
+// replaces the hold's in the same commit.
+decision decide_move(const store::lock_view& view, hold_id hold, const store::lease_record& lease,
+                     const std::optional<std::string>& data = {});
 
 // ---- transfer of a hold to another process (decide_transfer.cpp) ----
 

@@ -64,6 +64,9 @@ class lock_editor : public lock_state {
   // if the hold stands on that lease already (I7). Returns `guarded` if a guarded transaction relies on the
   // hold, which then stays where it is.
   decision move_onto(hold_id hold, lease_id onto, hold_id as);
+  // Adds the data of a hold to a change. The token, and whether the hold is exclusive, are those after the changes so
+  // far.
+  void write_data(store::lock_change& change, hold_id hold, const std::string& text) const;
   // Writes the data of a stored hold, and returns `granted`. Nothing else is written.
   decision with_data(hold_id hold, const std::string& text);
   decision kill_first(std::vector<lease_id> leases);
@@ -74,8 +77,6 @@ class lock_editor : public lock_state {
  private:
   std::int64_t head_ticket() const;
   bool removed(hold_id hold) const;
-  // The token, and whether the hold is exclusive, are those after the changes so far.
-  void write_data(store::lock_change& change, hold_id hold, const std::string& text) const;
   void add_permit(const model::permit& permit, const std::optional<model::lease_view>& lease);
 
   decision made_;

@@ -26,6 +26,10 @@ void sequential_edit::decided(const store::lock_change& change) {
   add(change);
 }
 
+bool sequential_edit::has_left(hold_id waiter) const {
+  return std::ranges::find(all_.dequeue, waiter) != all_.dequeue.end();
+}
+
 model::lease_view sequential_edit::lease_of(model::lease_id id, const store::lock_change& change) const {
   for (const auto& made : change.create_leases) {
     if (made.id == id) return {made.id, made.client, made.ttl, made.ttl};

@@ -16,6 +16,8 @@ class sequential_edit {
   // The view from which the next request is decided.
   const store::lock_view& view() const { return view_; }
   void decided(const store::lock_change& change);
+  // Whether one of the requests before has removed that waiter.
+  bool has_left(hold_id waiter) const;
 
   // The change that all of them make together.
   store::lock_change change() && { return std::move(all_); }

@@ -95,12 +95,20 @@ store::lock_change edit_round::decide_in_order(std::size_t first, const store::l
     for (auto i = first; i < last; ++i) replies_[i].made.outcome.result = what::decide_again;
     return {};
   }
-  if (last == first + 1) return decided(first, decide_(first, view, false), view);
+  if (last == first + 1) return decided(first, decide_(first, view, {}), view);
+  const auto is_leaving = [&](const edit_item& item) {
+    return item.may_be_queued && view.row.hold != item.about;
+  };
+  std::vector<hold_id> leaving;
+  for (auto i = first; i < last; ++i) {
+    if (is_leaving(items_[i])) leaving.push_back(items_[i].about);
+  }
   sequential_edit lock{view, client_.environment.settings.ttl};
   for (const bool waits : {true, false}) {
     for (auto i = first; i < last; ++i) {
-      if ((items_[i].may_be_queued && view.row.hold != items_[i].about) != waits) continue;
-      lock.decided(decided(i, decide_(i, lock.view(), true), lock.view()));
+      if (is_leaving(items_[i]) != waits) continue;
+      const bool has_left = waits && lock.has_left(items_[i].about);
+      lock.decided(decided(i, decide_(i, lock.view(), {true, leaving, has_left}), lock.view()));
     }
   }
   return std::move(lock).change();

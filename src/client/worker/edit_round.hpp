@@ -67,9 +67,15 @@ struct edit_reply {
 // follow_up(). Each change of a recorded name is written with its history.
 class edit_round {
  public:
-  // Decides about item i. is_joined: the edit decides about other items of that name, too, so the view shows
-  // nothing about this item's hold in particular.
-  using each = std::function<decision(std::size_t i, const store::lock_view& view, bool is_joined)>;
+  // The other items of a name that the edit decides about. If there are any, the view shows nothing about an item's hold
+  // in particular.
+  struct companions {
+    bool exist = false;
+    std::span<const hold_id> leaving{};  // the waiting requests that are withdrawn, of the item itself, too
+    bool has_left = false;               // the item is one of these, and has left with an earlier one
+  };
+  // Decides about item i.
+  using each = std::function<decision(std::size_t i, const store::lock_view& view, const companions& others)>;
   // Decides about all items at once; decision i is about item i. Only an item whose result is `committed` has
   // a view.
   using together = std::function<std::vector<decision>(std::span<const store::edit_result> results,
@@ -88,8 +94,8 @@ class edit_round {
   instant sent_at() const { return sent_at_; }
 
   // Sends the edit, and decides about each item for itself. Items of one name are decided in their order,
-  // each from what the one before it leaves, with one exception: withdrawn requests that wait leave the queue
-  // before a hold ends, because the lock would otherwise be handed over to one of them.
+  // each from what the one before it leaves, with one exception: withdrawn requests that wait leave the queue first,
+  // all together, because the lock would otherwise be granted to one of them.
   void decide_each(store::lock_verbs& session, each decide);
   // Sends the edit, with one decision about all items. Requires: the items' names are distinct.
   void decide_together(store::lock_verbs& session, const together& decide);

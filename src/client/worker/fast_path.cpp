@@ -152,14 +152,16 @@ bool fast_path::may_be_fast(const acquire_operation& operation) const {
   return model::is_shareable(definition.kind) && !operation.everything && !queues(definition);
 }
 
-// Of the names with several requests, those that one statement may decide: all are a reader's, so that none passes
-// another one that only an edit may decide.
-std::unordered_set<std::string> fast_path::readers_alone(const batch& work) const {
-  auto names = work.joined;
+// The names whose several requests only an edit may decide: one of them is no reader's, or was sent before. Nothing
+// for such a name is sent here, so that no request passes another.
+std::unordered_set<std::string> fast_path::joined_for_edit(const batch& work) const {
+  std::unordered_set<std::string> names;
+  if (work.joined.empty()) return names;
   for (const auto& operation : work.acquires) {
     const auto& definition = operation->definition;
+    if (!work.joined.contains(definition.name)) continue;
     const bool reads = operation->mode == model::lock_mode::shared && fits_many(definition.kind);
-    if (!reads || !may_be_fast(*operation)) names.erase(definition.name);
+    if (!reads || !may_be_fast(*operation)) names.insert(definition.name);
   }
   return names;
 }
@@ -168,10 +170,9 @@ void fast_path::acquire(batch& work) {
   auto& operations = work.acquires;
   std::vector<store::acquire_item> requests;
   const auto check_count = client_.complete.check_count();
-  const auto together = readers_alone(work);
+  const auto for_edit = joined_for_edit(work);
   for (const auto& operation : operations) {
-    const auto& name = operation->definition.name;
-    if (!may_be_fast(*operation) || (work.joined.contains(name) && !together.contains(name))) continue;
+    if (for_edit.contains(operation->definition.name) || !may_be_fast(*operation)) continue;
     requests.push_back(request_of(*operation));
     operation->progress.fast_sent();
     operation->check_count = check_count;

@@ -34,7 +34,7 @@ class fast_path {
   // Recorded names take the slow path, because only an edit writes the history.
   bool is_recorded(const std::string& name) const { return environment_.recorded.contains(name); }
   bool may_be_fast(const acquire_operation& operation) const;
-  std::unordered_set<std::string> readers_alone(const batch& work) const;
+  std::unordered_set<std::string> joined_for_edit(const batch& work) const;
   void acquire(batch& work);
   void enqueue(std::vector<acquire_ptr>& operations, bool contended_only);
   void schedule_sweep(const std::string& name);

@@ -1,7 +1,6 @@
 #include "client/worker/slow_path.hpp"
 
 #include "client/core/reconciliation.hpp"
-#include "client/worker/edit_round.hpp"
 #include "client/worker/worker_services.hpp"
 
 #include <algorithm>
@@ -66,7 +65,8 @@ store::lease_record slow_path::explicit_lease(lease_id id, std::chrono::millisec
   return environment_.process.lease(id, own ? own->id() : id, ttl);
 }
 
-decision slow_path::decide(const request& item, const store::lock_view& view, bool is_joined) const {
+decision slow_path::decide(const request& item, const store::lock_view& view,
+                           const edit_round::companions& others) const {
   const std::chrono::microseconds skew = environment_.skew();
   if (item.moving_to_record) return decide_move(view, item.acquire->hold, *item.moving_to_record);
   if (item.acquire) {
@@ -86,14 +86,20 @@ decision slow_path::decide(const request& item, const store::lock_view& view, bo
     case release_operation::aim::release: break;
   }
   release_spec ends{operation.hold};
-  ends.may_be_queued = is_joined && operation.may_be_queued();
+  ends.may_be_queued = others.exist && operation.may_be_queued();
+  ends.leaving = others.leaving;
   if (operation.only_on_lease) ends.on = operation.lease->id();
   if (operation.lease && !operation.lease->is_renewed()) ends.ended = operation.lease->id();
   if (const auto rest = operation.keep_until - environment_.time.now(); rest > 0ns) {
     ends.rest = explicit_lease(lease_id::belonging_to(operation.hold),
                                std::chrono::ceil<std::chrono::milliseconds>(rest));
   }
-  auto made = decide_release(view, ends, skew);
+  decision made;
+  if (others.has_left) {
+    made.outcome.result = what::released;
+  } else {
+    made = decide_release(view, ends, skew);
+  }
   made.change.durable = made.change.durable || operation.how == store::durability::durable;
   return made;
 }
@@ -142,8 +148,8 @@ void slow_path::decide_round(int round) {
     edit.add(asked(item));
   }
   slot_.call([&](store::lock_verbs& session) {
-    edit.decide_each(session, [this](std::size_t i, const store::lock_view& view, bool is_joined) {
-      return decide(items_[i], view, is_joined);
+    edit.decide_each(session, [this](std::size_t i, const auto& view, const auto& others) {
+      return decide(items_[i], view, others);
     });
   });
   edit.follow_up([this](const auto& work) { slot_.call(work); },
@@ -267,7 +273,8 @@ void slow_path::on_absent(const release_ptr& operation) {
   using aim = release_operation::aim;
   const bool done = operation->in_doubt && operation->purpose != aim::sweep;
   // The hold was released by force, or the read shows an older state than the grant.
-  const bool is_strange = operation->purpose == aim::release && operation->was_held && !operation->in_doubt &&
+  const bool is_strange = operation->purpose == aim::release && operation->was_held &&
+                          !operation->only_on_lease && !operation->in_doubt &&
                           operation->lease->is_valid(environment_.time.now());
   if (is_strange) client_.reconcile.request();
   if (done && operation->must_be_certain && operation->answer) {

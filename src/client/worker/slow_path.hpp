@@ -5,6 +5,7 @@
 #include "client/connection/session_slot.hpp"
 #include "client/core/submission_queue.hpp"
 #include "client/decision/decisions.hpp"
+#include "client/worker/edit_round.hpp"
 #include "client/worker/worker_services.hpp"
 
 #include <memory>
@@ -13,9 +14,6 @@
 #include <vector>
 
 namespace rowlock::client_layer {
-
-struct edit_item;
-struct edit_reply;
 
 // Part of a worker, used by its thread.
 class slow_path {
@@ -50,7 +48,8 @@ class slow_path {
   edit_item asked(const request& item) const;
   bool trusts_in_use(const request& item) const;
   store::lease_record explicit_lease(lease_id id, std::chrono::milliseconds ttl) const;
-  decision decide(const request& item, const store::lock_view& view, bool is_joined) const;
+  decision decide(const request& item, const store::lock_view& view,
+                  const edit_round::companions& others) const;
   // Each returns whether the request needs another round.
   bool take(request& item, edit_reply& reply, int round);
   bool finish(request& item, const edit_reply& reply, int round);

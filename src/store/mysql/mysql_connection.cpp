@@ -1,6 +1,7 @@
 #include "store/mysql/mysql_connection.hpp"
 
 #include "store/mysql/mysql_error.hpp"
+#include "store/mysql/mysql_script.hpp"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -201,23 +202,33 @@ auto mysql_connection::guarded(std::string_view doing, const Work& work) {
   }
 }
 
+// One round trip.
+mysql_rows mysql_connection::ask(const std::string& sql, const mysql_values& values) {
+  soci::statement statement{driver_->session};
+  for (const auto& given : values) {
+    if (const auto* text = std::get_if<std::string>(&given.value)) {
+      statement.exchange(soci::use(*text, given.name));
+    } else if (const auto* number = std::get_if<long long>(&given.value)) {
+      statement.exchange(soci::use(*number, given.name));
+    }
+  }
+  statement.alloc();
+  statement.prepare(with_literals(sql, values));
+  statement.define_and_bind();
+  statement.execute(true);
+  auto* backend = static_cast<soci::mysql_statement_backend*>(statement.get_backend());
+  auto rows = driver_->read_to_the_end(mysql_rows{std::exchange(backend->result_, nullptr)});
+  matched_ = static_cast<std::int64_t>(driver_->affected_rows);
+  return rows;
+}
+
 mysql_rows mysql_connection::run(std::string_view doing, const std::string& sql, const mysql_values& values) {
   return guarded(doing, [&] {
-    soci::statement statement{driver_->session};
-    for (const auto& given : values) {
-      if (const auto* text = std::get_if<std::string>(&given.value)) {
-        statement.exchange(soci::use(*text, given.name));
-      } else if (const auto* number = std::get_if<long long>(&given.value)) {
-        statement.exchange(soci::use(*number, given.name));
-      }
+    if (!one_by_one_) return ask(sql, values);
+    mysql_rows rows;
+    for (const auto& statement : split_statements(sql)) {
+      if (auto more = ask(statement, values); more.is_result()) rows = std::move(more);
     }
-    statement.alloc();
-    statement.prepare(with_literals(sql, values));
-    statement.define_and_bind();
-    statement.execute(true);
-    auto* backend = static_cast<soci::mysql_statement_backend*>(statement.get_backend());
-    auto rows = driver_->read_to_the_end(mysql_rows{std::exchange(backend->result_, nullptr)});
-    matched_ = static_cast<std::int64_t>(driver_->affected_rows);
     return rows;
   });
 }
@@ -255,6 +266,9 @@ mysql_rows mysql_connection::run_transaction(std::string_view doing, const std::
   } catch (const error& failure) {
     rollback();
     if (failure.database_code() == mysql_row_is_locked) return {};
+    throw;
+  } catch (...) {
+    rollback();
     throw;
   }
 }

@@ -72,8 +72,8 @@ class mysql_connection {
   mysql_connection& operator=(const mysql_connection&) = delete;
 
   // Runs a statement of the catalog, and returns its rows. The statement may be a script, which is several
-  // statements in one round trip: then the rows are those of the last one that returns any, and a statement
-  // that fails ends the script.
+  // statements in one round trip (see send_one_by_one): then the rows are those of the last one that returns
+  // any, and a statement that fails ends the script.
   mysql_rows read(const std::string& statement, const mysql_values& values = {});
   // As read(), but returns how many rows the statement matched. Not for INSERT ... ON DUPLICATE KEY UPDATE,
   // which counts differently.
@@ -97,9 +97,9 @@ class mysql_connection {
   // never: the server does not wait for a locked row, but reports error 1205 at once. MySQL cannot do that,
   // and waits for a second.
   enum class waiting : std::uint8_t { as_set, never };
-  // Sends several statements of the catalog, in order, in one round trip: first the one that `before` names,
-  // last the one that `after` names. Both names may be empty; `how` does not apply to these two. Returns the
-  // rows of the last statement that returns any.
+  // Sends several statements of the catalog, in order, in one round trip (see send_one_by_one): first the one
+  // that `before` names, last the one that `after` names. Both names may be empty; `how` does not apply to
+  // these two. Returns the rows of the last statement that returns any.
   mysql_rows send(std::string_view doing, std::string_view before,
                   std::span<const mysql_statement> statements, std::string_view after = {},
                   waiting how = waiting::as_set);
@@ -114,6 +114,12 @@ class mysql_connection {
   void set_mariadb() noexcept { is_mariadb_ = true; }
   bool is_mariadb() const noexcept { return is_mariadb_; }
 
+  // From now on each statement of a script is sent when the one before has been answered. Galera aborts a
+  // transaction in favour of another node's. If the transaction is between two statements of one round trip,
+  // MariaDB reports no error: it rolls back, runs the other statements outside of any transaction, and says
+  // that all went well. A transaction between two round trips fails at its next statement.
+  void send_one_by_one() noexcept { one_by_one_ = true; }
+
   // Whether something that gives connections no numbers answers in the server's place, as MySQL Router does.
   bool is_behind_router() const noexcept;
   // The process that listens on this connection's Unix socket; 0 if that is in another container. Empty if
@@ -127,6 +133,7 @@ class mysql_connection {
  private:
   struct driver;
 
+  mysql_rows ask(const std::string& sql, const mysql_values& values);
   mysql_rows run(std::string_view doing, const std::string& sql, const mysql_values& values);
   enum class form : std::uint8_t { statement, block };
   const std::string& prepared(const std::string& name, form as);
@@ -144,6 +151,7 @@ class mysql_connection {
   std::int64_t matched_ = 0;
   owned_fd socket_;  // a duplicate, so that interrupt() cannot hit a number that another file has taken
   bool is_mariadb_ = false;
+  bool one_by_one_ = false;
   bool broken_ = false;
 };
 

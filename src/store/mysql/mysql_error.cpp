@@ -44,6 +44,7 @@ constexpr unsigned broken[] = {
     1153,  // packet too large
     1154, 1155, 1156, 1157, 1158, 1159, 1160, 1161, 1184, 1203, 1226,
     1927,  // the connection was killed
+    2000,  // an answer that makes no sense, as Galera may give for a block of statements that it aborts
     2001,  // no socket
     2002, 2003, 2004, 2005, 2006, 2012, 2013, 2014,
     2026,  // TLS

@@ -16,6 +16,8 @@ class mysql_rows final : public rows {
   explicit mysql_rows(void* result);
 
   bool next() override;
+  // Whether the statement returns rows, even if there are none now.
+  bool is_result() const noexcept { return result_ != nullptr; }
 
  private:
   int columns() const override;

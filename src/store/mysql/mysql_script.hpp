@@ -1,4 +1,5 @@
-// Splits a file of SQL into its statements, so that the migrator can repeat or change a single one.
+// Splits SQL into its statements: a file, so that the migrator can repeat or change a single one, and a script, so that
+// its statements can be sent one by one.
 #pragma once
 
 #include <string>

@@ -228,6 +228,7 @@ mysql_facts set_up(mysql_connection& connection, const mysql_context& context,
   if (variables["wsrep_on"] == "ON") {
     check_cluster(status);
     connection.write("connect_cluster");
+    connection.send_one_by_one();
     context.clustered = result.clustered = true;
     result.identity = "galera/" + status["wsrep_cluster_state_uuid"];
   } else if (has_several_primaries(variables)) {

@@ -2,6 +2,7 @@
 // has its own snapshot.
 #include "store/decode.hpp"
 #include "store/postgres/postgres_session.hpp"
+#include "store/postgres/postgres_transaction.hpp"
 
 namespace rowlock::store {
 
@@ -25,12 +26,13 @@ std::optional<hand_over_reply> postgres_session::hand_over(const release_item& r
                       connection_.execute("hand_over_dequeue", name, hold) + "COMMIT;\n" +
                       connection_.settings() +
                       connection_.execute("hand_over_wake", hold, lease, context_->options.prefix);
+  postgres_transaction transaction{connection_};
   try {
     auto given = connection_.script("hand_over", script);
+    transaction.is_over();
     if (!given.next()) return {};
     return read_hand_over(given);
   } catch (const error& failure) {
-    connection_.rollback();
     // The commit may have succeeded, and only the wake-up behind it failed.
     throw error(failure.kind(), failure.what(), failure.database_code(), true);
   }

@@ -1,6 +1,7 @@
 #include "store/postgres/postgres_edit.hpp"
 
 #include "store/edit_writes.hpp"
+#include "store/postgres/postgres_transaction.hpp"
 
 #include <algorithm>
 #include <map>
@@ -83,14 +84,16 @@ class edit_script {
 }  // namespace
 
 std::vector<edit_result> postgres_edit::run(const joint_decision& decide) {
-  read();
+  const auto question = reading_script();
+  postgres_transaction transaction{connection_};
+  read(question);
   const auto changes = decide(found_.results, found_.views);
   for (std::size_t i = 0; i < requests_.size(); ++i) check_grant_stays(found_.views[i], changes[i]);
-  write(changes);
+  if (write(changes)) transaction.is_over();
   return found_.results;
 }
 
-void postgres_edit::read() {
+std::string postgres_edit::reading_script() {
   postgres_batch<4> asked;
   postgres_array holds;
   for (const auto& one : requests_) {
@@ -105,12 +108,14 @@ void postgres_edit::read() {
     }
     asked.add(one.name, one.about.is_nil() ? std::optional<hold_id>{} : one.about, permits_of, one.wanted);
   }
-  const auto script = connection_.begin() + connection_.execute("edit_take", asked.columns()[0]) +
-                      connection_.execute("edit_guard") +
-                      (found_.reads_all_permits() ? connection_.execute("edit_guard_permits")
-                                                  : connection_.execute("edit_guard_permit", holds)) +
-                      connection_.execute("edit_read", asked);
-  open_ = true;
+  return connection_.begin() + connection_.execute("edit_take", asked.columns()[0]) +
+         connection_.execute("edit_guard") +
+         (found_.reads_all_permits() ? connection_.execute("edit_guard_permits")
+                                     : connection_.execute("edit_guard_permit", holds)) +
+         connection_.execute("edit_read", asked);
+}
+
+void postgres_edit::read(const std::string& script) {
   found_.read(connection_.script("edit", script));
   for (std::size_t at = 0; at < requests_.size(); ++at) {
     if (!found_.needs_data(at)) continue;
@@ -120,9 +125,10 @@ void postgres_edit::read() {
   }
 }
 
-void postgres_edit::write(std::span<const lock_change> changes) {
+// Whether anything was written, and committed.
+bool postgres_edit::write(std::span<const lock_change> changes) {
   if (std::all_of(changes.begin(), changes.end(), [](const lock_change& change) { return change.empty(); })) {
-    return;  // rolled back
+    return false;
   }
   edit_script script{connection_};
   for (std::size_t i = 0; i < changes.size(); ++i) write_change(requests_[i].name, changes[i], script);
@@ -130,7 +136,7 @@ void postgres_edit::write(std::span<const lock_change> changes) {
       std::any_of(changes.begin(), changes.end(), [](const auto& one) { return one.durable; });
   const auto* commit = durable ? "" : "SET LOCAL synchronous_commit = off;\n";
   connection_.script("edit", commit + script.text());
-  open_ = false;
+  return true;
 }
 
 }  // namespace rowlock::store

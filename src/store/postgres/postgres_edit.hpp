@@ -6,6 +6,7 @@
 #include "store/store.hpp"
 
 #include <span>
+#include <string>
 #include <vector>
 
 namespace rowlock::store {
@@ -14,23 +15,17 @@ class postgres_edit {
  public:
   postgres_edit(postgres_connection& connection, std::span<const edit_request> requests)
       : connection_{connection}, requests_{requests}, found_{requests} {}
-  // Rolls back what is not committed.
-  ~postgres_edit() {
-    if (open_) connection_.rollback();
-  }
-  postgres_edit(const postgres_edit&) = delete;
-  postgres_edit& operator=(const postgres_edit&) = delete;
 
   std::vector<edit_result> run(const joint_decision& decide);
 
  private:
-  void read();
-  void write(std::span<const lock_change> changes);
+  std::string reading_script();
+  void read(const std::string& script);
+  bool write(std::span<const lock_change> changes);
 
   postgres_connection& connection_;
   std::span<const edit_request> requests_;
   edit_reader found_;
-  bool open_ = false;
 };
 
 }  // namespace rowlock::store

@@ -1,5 +1,9 @@
 #include "store/postgres/postgres_migration_session.hpp"
 
+#include "store/postgres/postgres_transaction.hpp"
+
+#include <optional>
+
 namespace rowlock::store {
 
 namespace {
@@ -28,18 +32,19 @@ void postgres_migration_session::exclusively(const std::function<void()>& work) 
 }
 
 void postgres_migration_session::together(const std::function<void()>& work) {
+  postgres_transaction transaction{connection_};
+  connection_.script("migrate_take",
+                     connection_.begin() + connection_.execute("migrate_take_transaction", prefix()));
+  together_ = true;
   try {
-    connection_.script("migrate_take",
-                       connection_.begin() + connection_.execute("migrate_take_transaction", prefix()));
-    together_ = true;
     work();
     connection_.script("migrate_give", "COMMIT");
-    together_ = false;
   } catch (...) {
     together_ = false;
-    connection_.rollback();
     throw;
   }
+  together_ = false;
+  transaction.is_over();
 }
 
 void postgres_migration_session::run(const std::string& what, const std::string& sql,
@@ -51,16 +56,15 @@ void postgres_migration_session::run(const std::string& what, const std::string&
 // The statements of a file and of the ledger become visible together, or not at all.
 void postgres_migration_session::run_once(const std::string& what, const std::string& sql,
                                           const std::function<void()>& write_ledger) {
-  try {
-    if (const auto script = (together_ ? "" : connection_.begin()) + sql; !script.empty()) {
-      connection_.script(what, script);
-    }
-    write_ledger();
-    if (!together_) connection_.script(what, "COMMIT");
-  } catch (const error&) {
-    if (!together_) connection_.rollback();
-    throw;
+  std::optional<postgres_transaction> transaction;
+  if (!together_) transaction.emplace(connection_);
+  if (const auto script = (together_ ? "" : connection_.begin()) + sql; !script.empty()) {
+    connection_.script(what, script);
   }
+  write_ledger();
+  if (!transaction) return;
+  connection_.script(what, "COMMIT");
+  transaction->is_over();
 }
 
 }  // namespace rowlock::store

@@ -2,6 +2,7 @@
 #include "store/postgres/postgres_session.hpp"
 
 #include "store/decode.hpp"
+#include "store/postgres/postgres_transaction.hpp"
 
 #include <algorithm>
 
@@ -53,17 +54,16 @@ database_state postgres_session::read_database_state() {
   return store::read_database_state(found, found.text("identity"));
 }
 
-// `decide` receives the locked row of meta, and ends the transaction.
+// `decide` receives the locked row of meta, and commits the transaction.
 template <class Decide>
 auto postgres_session::with_meta(const std::string& verb, Decide decide) {
-  try {
-    auto meta = connection_.script(verb, connection_.begin() + connection_.execute("take_meta"));
-    if (!meta.next()) throw no_meta_row();
-    return decide(std::as_const(meta));
-  } catch (const error&) {
-    connection_.rollback();
-    throw;
-  }
+  const auto script = connection_.begin() + connection_.execute("take_meta");
+  postgres_transaction transaction{connection_};
+  auto meta = connection_.script(verb, script);
+  if (!meta.next()) throw no_meta_row();
+  auto result = decide(std::as_const(meta));
+  transaction.is_over();
+  return result;
 }
 
 database_state postgres_session::record_database_state() {

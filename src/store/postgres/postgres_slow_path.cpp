@@ -1,6 +1,7 @@
 // Creating, editing and collecting locks.
 #include "store/postgres/postgres_edit.hpp"
 #include "store/postgres/postgres_session.hpp"
+#include "store/postgres/postgres_transaction.hpp"
 
 namespace rowlock::store {
 
@@ -14,12 +15,9 @@ void postgres_session::create(std::span<const model::lock_definition> locks) {
   const auto script = connection_.begin() + "SET LOCAL synchronous_commit = off;\n" +
                       connection_.execute("create", all) +
                       connection_.execute("create_tokens", all.columns()[0]) + "COMMIT";
-  try {
-    connection_.script("create", script);
-  } catch (const error&) {
-    connection_.rollback();
-    throw;
-  }
+  postgres_transaction transaction{connection_};
+  connection_.script("create", script);
+  transaction.is_over();
 }
 
 std::vector<edit_result> postgres_session::edit_together(std::span<const edit_request> requests,
@@ -36,14 +34,11 @@ std::int64_t postgres_session::collect(std::chrono::milliseconds idle, std::size
                       connection_.execute("take_meta") + connection_.execute("collect_take", idle, limit) +
                       "SET LOCAL enable_seqscan = off;\n" + connection_.execute("collect_floor") +
                       connection_.execute("collect_delete");
-  try {
-    const auto deleted = connection_.script("collect", script).affected();
-    connection_.script("collect", "COMMIT");
-    return deleted;
-  } catch (const error&) {
-    connection_.rollback();
-    throw;
-  }
+  postgres_transaction transaction{connection_};
+  const auto deleted = connection_.script("collect", script).affected();
+  connection_.script("collect", "COMMIT");
+  transaction.is_over();
+  return deleted;
 }
 
 }  // namespace rowlock::store

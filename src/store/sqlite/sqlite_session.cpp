@@ -255,7 +255,11 @@ std::vector<grant> sqlite_session::acquire(std::span<const acquire_item> request
     if (refused.contains(request.name)) continue;
     const bool shared = request.mode == model::lock_mode::shared;
     const auto granted = shared ? acquire_shared(request) : acquire_exclusive(request);
-    granted ? grants.push_back({request.hold, *granted}) : void(refused.insert(request.name));
+    if (granted) {
+      grants.push_back({request.hold, *granted});
+    } else if (shared) {
+      refused.insert(request.name);
+    }
   }
   if (!grants.empty()) transaction.finish();
   return grants;

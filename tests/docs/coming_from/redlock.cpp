@@ -37,11 +37,15 @@ TEST_P(coming_from_test, redlock_one_server) {
 TEST_P(coming_from_test, redlock_several_servers) {
   const auto second = make_store_fixture(GetParam());
   const auto third = make_store_fixture(GetParam());
-  const client db1 = db;
-  const client db2 = new_client(*second);
-  const client db3 = new_client(*third);
+  // A member may take a fiftieth of this to answer. A busy machine pauses for longer than a fiftieth of the default.
+  options patient;
+  patient.ttl = 300s;
+  const client db1 = new_client(patient);
+  const client db2 = new_client(*second, patient);
+  const client db3 = new_client(*third, patient);
   rowlock::quorum_mutex global{{db1, db2, db3}, "global"};
-  rowlock::quorum_mutex elsewhere{{other, new_client(*second), new_client(*third)}, "global"};
+  rowlock::quorum_mutex elsewhere{
+      {new_client(patient), new_client(*second, patient), new_client(*third, patient)}, "global"};
   {
     auto held = global.try_acquire({.ttl = 60s});
     EXPECT_TRUE(held);

@@ -97,10 +97,10 @@ SET token = GREATEST(token + 1, @rowlock_floor),
     in_use = capacity,
     used_at = SYSDATE(6)
 WHERE name IN (:names) AND @rowlock_floor IS NOT NULL;
-COMMIT;
 SELECT HEX(l.hold_id) AS hold_id, l.token
 FROM rowlock_lock AS l FORCE INDEX (PRIMARY)
 WHERE l.name IN (:names) AND l.hold_id IN (:holds) AND @rowlock_floor IS NOT NULL;
+COMMIT;
 
 -- name: take_hot_row
 -- A script. Begins the transaction of acquire_shared_one or release_shared_one in place of `begin`, and waits
@@ -148,8 +148,8 @@ WHERE @rowlock_token IS NOT NULL;
 UPDATE rowlock_lock
 SET in_use = in_use + :weight, token = @rowlock_token, used_at = SYSDATE(6)
 WHERE name = :name AND @rowlock_token IS NOT NULL;
-COMMIT;
 SELECT @rowlock_token AS token, @rowlock_given IS NULL AS is_locked;
+COMMIT;
 
 -- name: acquire_shared
 -- A script. Grants a batch of permits and returns their tokens: :requests as [name, kind, capacity, lease, hold,
@@ -200,9 +200,9 @@ FROM JSON_TABLE(:requests, '$[*]' COLUMNS (n FOR ORDINALITY, name VARCHAR(1024) 
                                            weight BIGINT PATH '$[6]')) AS a
 STRAIGHT_JOIN rowlock_lock AS l FORCE INDEX (PRIMARY) ON l.name = UNHEX(a.name)
 WHERE FIND_IN_SET(a.n, @rowlock_granted) > 0;
-COMMIT;
 SELECT HEX(p.hold_id) AS hold_id, p.token
 FROM JSON_TABLE(:requests, '$[*]' COLUMNS (n FOR ORDINALITY, name VARCHAR(1024) PATH '$[0]',
                                            hold VARCHAR(32) PATH '$[4]')) AS a
 STRAIGHT_JOIN rowlock_permit AS p FORCE INDEX (PRIMARY) ON p.name = UNHEX(a.name) AND p.hold_id = UNHEX(a.hold)
 WHERE FIND_IN_SET(a.n, @rowlock_granted) > 0;
+COMMIT;

@@ -25,8 +25,8 @@ WHERE @rowlock_takeover_us IS NOT NULL;
 UPDATE rowlock_lock
 SET next_ticket = @rowlock_ticket + 1, has_queue = 1
 WHERE name = :name AND @rowlock_takeover_us IS NOT NULL;
-COMMIT;
 SELECT @rowlock_takeover_us AS takeover_us FROM DUAL WHERE @rowlock_takeover_us IS NOT NULL;
+COMMIT;
 
 -- name: find
 -- :holds as [name, hold, whether it is the first of its name]. A hold or waiter whose lease is missing is

@@ -30,8 +30,8 @@ FOR UPDATE SKIP LOCKED;
 UPDATE rowlock_lock FORCE INDEX (PRIMARY)
 SET lease_id = NULL, hold_id = NULL, in_use = 0
 WHERE name IN (:names) AND @rowlock_own = :count;
-COMMIT;
 SELECT @rowlock_own = :count;
+COMMIT;
 
 -- name: release
 -- A script. Frees those of :holds whose rows nobody has locked, and returns which. The second statement takes the rows
@@ -55,10 +55,10 @@ UPDATE (
 ) AS own
 STRAIGHT_JOIN rowlock_lock AS l FORCE INDEX (PRIMARY) ON l.name = own.name
 SET l.lease_id = NULL, l.hold_id = NULL, l.in_use = 0;
-COMMIT;
 SELECT a.hold_id
 FROM JSON_TABLE(CONCAT('["', REPLACE(@rowlock_taken, ',', '","'), '"]'), '$[*]'
                 COLUMNS (hold_id VARCHAR(32) PATH '$')) AS a;
+COMMIT;
 
 -- name: release_shared_one
 -- A script, behind `begin` or take_hot_row. Frees a permit and returns whether it did. A permit that a
@@ -77,8 +77,8 @@ WHERE p.name = :name AND p.hold_id = UNHEX(:hold) AND p.lease_id = UNHEX(:lease)
 FOR UPDATE SKIP LOCKED;
 DELETE FROM rowlock_permit WHERE name = :name AND hold_id = UNHEX(:hold) AND @rowlock_freed IS NOT NULL;
 UPDATE rowlock_lock SET in_use = in_use - @rowlock_freed WHERE name = :name AND @rowlock_freed IS NOT NULL;
-COMMIT;
 SELECT @rowlock_freed IS NOT NULL AS is_freed, @rowlock_used IS NULL AS is_locked;
+COMMIT;
 
 -- name: release_shared
 -- A script. Frees a batch of permits and returns which: :requests as [name, lease, hold], where a name may occur more
@@ -120,10 +120,10 @@ FROM JSON_TABLE(:requests, '$[*]' COLUMNS (n FOR ORDINALITY, name VARCHAR(1024) 
                                            hold VARCHAR(32) PATH '$[2]')) AS a
 STRAIGHT_JOIN rowlock_permit AS p FORCE INDEX (PRIMARY) ON p.name = UNHEX(a.name) AND p.hold_id = UNHEX(a.hold)
 WHERE FIND_IN_SET(a.n, @rowlock_freed) > 0;
-COMMIT;
 SELECT a.hold AS hold_id
 FROM JSON_TABLE(:requests, '$[*]' COLUMNS (n FOR ORDINALITY, hold VARCHAR(32) PATH '$[2]')) AS a
 WHERE FIND_IN_SET(a.n, @rowlock_freed) > 0;
+COMMIT;
 
 -- name: hand_over
 -- A script. Grants a lock to the first waiter if that is alive and exclusive, and marks its client's lease.
@@ -159,8 +159,8 @@ FROM rowlock_lease AS h FORCE INDEX (PRIMARY)
 WHERE h.id = @rowlock_client AND @rowlock_client <> UNHEX(:lease) AND @rowlock_token IS NOT NULL
 FOR UPDATE SKIP LOCKED;
 UPDATE rowlock_lease SET wakes = wakes + 1 WHERE id = @rowlock_woken;
-COMMIT;
 SELECT HEX(@rowlock_hold) AS granted, HEX(@rowlock_client) AS client, @rowlock_token AS token,
        @rowlock_ticket > @rowlock_head + 1 AS has_queue
 FROM DUAL
 WHERE @rowlock_token IS NOT NULL;
+COMMIT;

@@ -69,8 +69,10 @@ UPDATE rowlock_meta SET skew_ms = $1::bigint WHERE id = 1;
 
 -- name: end_ghost
 -- $1 pid, $2 its start in microseconds. No row: that backend has ended. The start of another role's backend is
--- hidden; the server then refuses this, unless the role may signal that backend.
-SELECT pg_terminate_backend(pid)
+-- hidden; the server then refuses this, unless the role may signal that backend. A backend that waits for its standby
+-- is left alone: its commit cannot be undone any more, and without the wait all would see it although the standby does
+-- not have it.
+SELECT CASE WHEN wait_event = 'SyncRep' THEN false ELSE pg_terminate_backend(pid) END
 FROM pg_stat_activity
 WHERE pid = $1::integer
   AND coalesce((extract(epoch FROM backend_start) * 1000000)::bigint, $2::bigint) = $2::bigint;
