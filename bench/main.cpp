@@ -27,6 +27,7 @@ int run(const cli::context& global, const words& chosen) {
   plan plan;
   plan.url = global.database_url();
   plan.settings = global.client_options();
+  plan.settings.close_timeout = std::chrono::seconds{20};  // a pause of the machine voids nothing
   plan.rounds = chosen.rounds;
   plan.capacity = chosen.capacity;
   if (chosen.threads > 0) plan.threads = chosen.threads;

@@ -85,10 +85,10 @@ repeated repeat_calls(int threads, std::chrono::nanoseconds slice, const std::fu
   ready.arrive_and_wait();
   std::int64_t begin = monotonic_ns();
   std::int64_t end = begin + slice.count();
-  while (monotonic_ns() < end && !failure.failed()) {
-    std::int64_t left = end - monotonic_ns();
-    std::this_thread::sleep_for(
-        std::min(std::chrono::nanoseconds{left}, std::chrono::nanoseconds{50'000'000}));
+  while ((monotonic_ns() < end || calls == 0) && !failure.failed()) {
+    const std::chrono::nanoseconds left{end - monotonic_ns()};
+    std::this_thread::sleep_for(std::clamp<std::chrono::nanoseconds>(left, std::chrono::milliseconds{1},
+                                                                     std::chrono::milliseconds{50}));
   }
   const auto done = calls.load();
   auto took = static_cast<double>(monotonic_ns() - begin);

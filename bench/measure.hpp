@@ -47,8 +47,8 @@ struct repeated {
   std::uint64_t calls = 0;  // all, also those that were completed later
 };
 
-// Runs work(i) repeatedly in `threads` threads for `slice`. The first exception of a thread ends the measurement and is
-// thrown.
+// Runs work(i) repeatedly in `threads` threads for `slice`, and until one call is completed. The first exception of a
+// thread ends the measurement and is thrown.
 repeated repeat_calls(int threads, std::chrono::nanoseconds slice, const std::function<void(int)>& work);
 
 // Calls work(i) once for each i below count, from `threads` threads. Throws the first exception.

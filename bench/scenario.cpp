@@ -48,6 +48,8 @@ const std::vector<scenario>& scenarios() {
        "milliseconds of a release beside 200 threads that read, "
        "and until the next client has a lock for which 1,000 waiters of the holder's client give up",
        "the same without them", beside},
+      {"http", "1, 64 and 256 clients of `rowlock serve`, each with a name of its own",
+       "the library with as many threads", http},
       {"idle", "processor time of a client that only holds something, beside 299 others (of a server: 19)",
        "the same with one client", idle},
   };

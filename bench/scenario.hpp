@@ -88,6 +88,9 @@ std::vector<result> lost(const plan& plan);
 // How long a release takes while 200 threads of its client read, and how long until the next client has the lock if
 // 1,000 waiters of the holder's client give up with the release; against the same without them.
 std::vector<result> beside(const plan& plan);
+// Pairs of acquire and release over HTTP, by 1, 64 and 256 clients of a `rowlock serve` that the scenario starts; against
+// the library with as many threads. It needs the command beside this program.
+std::vector<result> http(const plan& plan);
 // The processor time of 300 clients (of a server: 20) that have a hold each and do nothing, per client, against one.
 std::vector<result> idle(const plan& plan);
 

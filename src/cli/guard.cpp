@@ -1,6 +1,7 @@
 // The subcommand guard, which prints the SQL that proves a hold in a transaction of another program's.
 #include "cli/context.hpp"
 #include "cli/exit_code.hpp"
+#include "cli/guard_text.hpp"
 #include "cli/output.hpp"
 #include "cli/subcommands.hpp"
 
@@ -9,11 +10,8 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
-#include <cctype>
 #include <memory>
 #include <string>
-#include <string_view>
 #include <vector>
 
 namespace rowlock::cli {
@@ -35,52 +33,6 @@ std::string from_environment(const char* variable, const char* option) {
               fmt::format("{} is missing; the command of rowlock run finds it in {}", option, variable));
 }
 
-// Calls put(i) for each parameter of the statement, in order, and copies the rest. The dialects write them $1, ? and ?1.
-template <class Put>
-std::string with_parameters(std::string_view sql, Put put) {
-  std::string text;
-  std::size_t next = 0;
-  for (std::size_t i = 0; i < sql.size(); ++i) {
-    if (sql[i] != '$' && sql[i] != '?') {
-      text += sql[i];
-      continue;
-    }
-    const bool is_numbered = i + 1 < sql.size() && (sql[i + 1] == '1' || sql[i + 1] == '2');
-    text += put(is_numbered ? static_cast<std::size_t>(sql[++i] - '1') : next++);
-  }
-  return text;
-}
-
-// A name of other than the plainest characters is written in hexadecimal digits, so that no setting of the connection
-// changes its meaning.
-std::string literal(const std::string& text, const std::string& sql) {
-  const auto is_plain = [](unsigned char c) {
-    return (std::isalnum(c) != 0 && c < 0x80) ||
-           std::string_view{" /._:@-+#=,"}.find(static_cast<char>(c)) != std::string_view::npos;
-  };
-  if (std::ranges::all_of(text, is_plain)) return '\'' + text + '\'';
-  std::string digits;
-  for (const unsigned char c : text) digits += fmt::format("{:02x}", c);
-  if (sql.find('$') != std::string::npos) return "convert_from(decode('" + digits + "', 'hex'), 'UTF8')";
-  if (sql.find("?1") != std::string::npos) return "CAST(x'" + digits + "' AS TEXT)";
-  return "x'" + digits + '\'';
-}
-
-// How the drivers write parameters.
-std::string placeholder(const std::string& style, std::size_t parameter, const std::string& sql) {
-  if (style == "dollar") return fmt::format("${}", parameter + 1);
-  if (style == "named") return parameter == 0 ? ":name" : ":hold";
-  if (style == "percent") return parameter == 0 ? "%(name)s" : "%(hold)s";
-  // SQLite's statement needs each parameter twice.
-  return sql.find("?1") != std::string::npos ? fmt::format("?{}", parameter + 1) : "?";
-}
-
-std::string rendered(const std::string& sql, const guard_statement& guard, const std::string& style) {
-  return with_parameters(sql, [&](std::size_t i) {
-    return style.empty() ? literal(guard.parameters[i], sql) : placeholder(style, i, sql);
-  });
-}
-
 int guard(const context& global, const guard_words& words) {
   const auto settings = global.client_options();
   const guard_target target{
@@ -92,8 +44,11 @@ int guard(const context& global, const guard_words& words) {
       .prefix = settings.prefix};
   const auto made =
       guard_statement_for(words.dialect.empty() ? global.database_url() : words.dialect, target);
-  const auto sql = rendered(made.sql, made, words.placeholders);
-  const auto write = rendered(made.write, made, words.placeholders);
+  const auto rendered = [&](const std::string& text) {
+    return words.placeholders.empty() ? with_values(text, made) : with_placeholders(text, words.placeholders);
+  };
+  const auto sql = rendered(made.sql);
+  const auto write = rendered(made.write);
   if (global.json) {
     auto members = json::object({{"sql", sql}, {"write", write}});
     if (!words.placeholders.empty()) members["parameters"] = made.parameters;

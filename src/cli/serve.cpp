@@ -95,7 +95,7 @@ serve::service_settings settings_of(const serve_words& words) {
 
 // The sweeps are those of the schedule alone. A service that never writes may serve a standby.
 options options_for(const context& global, const serve::service_settings& settings) {
-  auto result = settings.upkeep.is_on() ? global.client_options() : global.reading_options();
+  auto result = settings.writes() ? global.client_options() : global.reading_options();
   result.sweep_interval.reset();
   return result;
 }
@@ -184,7 +184,7 @@ void add_http_options(CLI::App& command, serve_words& words) {
 void add_serve(command_line& program) {
   auto& command = add_subcommand(
       program.root(), "serve",
-      "Run beside the database: a dashboard, health checks, metrics and scheduled sweeps, over HTTP.",
+      "Run beside the database: a dashboard, health checks, metrics, scheduled sweeps, and locks over HTTP.",
       "rowlock serve\n"
       "  rowlock serve --new-token prometheus read\n"
       "  rowlock serve --listen 0.0.0.0:8600 --tokens /etc/rowlock/tokens --host locks.example.com\n"

@@ -243,6 +243,7 @@ void connection::handle_request() {
   from.client_address = text_of(client.address());
   from.local_address = text_of(socket_.local_endpoint(failed).address());
   gone_.emplace();
+  if (is_draining_) gone_->request_stop();  // it was being read when the drain began
   const reply to{shared_from_this(), gone_->get_token()};
   watch_client();
   with_.handle(std::move(from), target, to);

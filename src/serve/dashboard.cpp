@@ -100,29 +100,18 @@ json waiters_of(const std::vector<waiter_info>& all, std::size_t most) {
 }
 
 nlohmann::json body_of(const request& from) {
-  const auto type = from.headers.find("content-type");
-  if (type == from.headers.end() || !type->second.starts_with("application/json")) {
-    throw error(errc::invalid_argument, "send the header Content-Type: application/json");
-  }
-  auto body = nlohmann::json::parse(from.body, nullptr, false);
-  const auto has_text = [&](const char* name) { return body.contains(name) && body[name].is_string(); };
-  if (!body.is_object() || !has_text("reason") || body["reason"].get_ref<const std::string&>().empty()) {
-    throw error(errc::invalid_argument, "the body is a JSON object with a text as its \"reason\"");
+  auto body = json_body(from);
+  const auto reason = body.find("reason");
+  if (reason == body.end() || !reason->is_string() || reason->get_ref<const std::string&>().empty()) {
+    throw error(errc::invalid_argument, "the body has a text as its \"reason\"");
   }
   return body;
 }
 
-std::int64_t whole_number(const nlohmann::json& body, const char* name, std::int64_t most) {
-  const auto value =
-      body.contains(name) && body[name].is_number_integer() ? body[name].get<std::int64_t>() : -1;
-  if (value >= 0 && value <= most) return value;
-  throw error(errc::invalid_argument, fmt::format("\"{}\" is a whole number from 0 to {}", name, most));
-}
-
 std::string ask_for_release(const client& in, const request& from, const nlohmann::json& body,
                             const std::stop_token& stop) {
-  const std::chrono::milliseconds within{body.contains("within_ms") ? whole_number(body, "within_ms", 60'000)
-                                                                    : 10'000};
+  const std::chrono::milliseconds within{
+      body.contains("within_ms") ? whole_number(body, "within_ms", 0, 60'000) : 10'000};
   return to_string(admin{in}.request_release(
       from.words.at("name"), {.reason = body["reason"].get<std::string>(), .within = within, .stop = stop}));
 }
@@ -138,7 +127,7 @@ std::string force(const client& in, const request& from, const nlohmann::json& b
 
 std::string resize(const client& in, const request& from, const nlohmann::json& body) {
   const auto& name = from.words.at("name");
-  const auto capacity = whole_number(body, "capacity", 1'000'000'000);
+  const auto capacity = whole_number(body, "capacity", 0, 1'000'000'000);
   const auto known = admin{in}.show(name);
   if (!known || known->kind != lock_kind::semaphore) {
     throw error(errc::mismatch, "this is no semaphore; no other lock has a capacity that can be changed");
@@ -209,7 +198,8 @@ void dashboard::add_action(router& to, const std::string& verb, workers& by, act
           std::string result;
           try {
             if (answer.over().stop_requested()) {
-              throw error(errc::cancelled, "not done: the client had gone before it began");
+              throw error(errc::cancelled,
+                          "not done: the client had gone before it began, or the server ends");
             }
             in_.db.call(verb.c_str(), [&](const client& in) { result = act(in, from, body, answer.over()); });
             answer.send(json_response(200, {{"result", result}}));

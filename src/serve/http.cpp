@@ -1,5 +1,7 @@
 #include "serve/http.hpp"
 
+#include <fmt/format.h>
+
 #include <utility>
 
 namespace rowlock::serve {
@@ -11,8 +13,8 @@ using json = nlohmann::ordered_json;
 unsigned status_of(errc code) noexcept {
   switch (code) {
     case errc::invalid_argument: return 400;
+    case errc::hold_lost: return 410;
     case errc::mismatch:
-    case errc::hold_lost:
     case errc::broken_barrier:
     case errc::deadlock: return 409;
     case errc::unreachable:
@@ -33,6 +35,28 @@ unsigned status_of(errc code) noexcept {
 }
 
 }  // namespace
+
+nlohmann::json json_body(const request& from) {
+  const auto type = from.headers.find("content-type");
+  if (type == from.headers.end() || !type->second.starts_with("application/json")) {
+    throw error(errc::invalid_argument, "send the header Content-Type: application/json");
+  }
+  auto body = nlohmann::json::parse(from.body, nullptr, false);
+  if (!body.is_object()) throw error(errc::invalid_argument, "the body is no JSON object");
+  return body;
+}
+
+std::int64_t whole_number(const nlohmann::json& body, const char* name, std::int64_t least,
+                          std::int64_t most) {
+  const auto found = body.find(name);
+  if (found != body.end() && found->is_number_integer()) {
+    const auto value = found->get<std::int64_t>();
+    const bool fits = !found->is_number_unsigned() || found->get<std::uint64_t>() <= INT64_MAX;
+    if (fits && value >= least && value <= most) return value;
+  }
+  throw error(errc::invalid_argument,
+              fmt::format("\"{}\" is a whole number from {} to {}", name, least, most));
+}
 
 response json_response(unsigned status, const json& value) {
   return {.status = status,

@@ -8,6 +8,7 @@
 #include <nlohmann/json.hpp>
 
 #include <atomic>
+#include <cstdint>
 #include <functional>
 #include <map>
 #include <memory>
@@ -35,6 +36,13 @@ struct response {
   std::string type = "text/plain; charset=utf-8";
   std::map<std::string, std::string> headers{};  // replace those that every response has
 };
+
+// The JSON object in the body. Throws error(invalid_argument) if there is none, or it is not announced as JSON: a browser
+// sends JSON for another web site only after it has asked.
+nlohmann::json json_body(const request& from);
+// Throws error(invalid_argument) unless the member is a whole number from least to most.
+std::int64_t whole_number(const nlohmann::json& body, const char* name, std::int64_t least,
+                          std::int64_t most);
 
 response json_response(unsigned status, const nlohmann::ordered_json& value);
 // {"error": {"code": …, "message": …}}. The code is for programs.

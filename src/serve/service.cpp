@@ -2,6 +2,7 @@
 
 #include "cli/text.hpp"
 #include "serve/dashboard.hpp"
+#include "serve/lock_api.hpp"
 #include "serve/metrics.hpp"
 #include "serve/readiness.hpp"
 #include "serve/server.hpp"
@@ -53,11 +54,12 @@ class service {
                                                                       .pool = *pool_,
                                                                       .upkeep = settings_.upkeep,
                                                                       .done = upkeep_.counts(),
-                                                                      .may_write = settings_.upkeep.is_on(),
+                                                                      .may_write = settings_.writes(),
                                                                       .diagnose = environment.diagnose,
                                                                       .note = environment.note});
       dashboard_->add_routes(router_);
     }
+    lock_api_->add_routes(router_);
     add_routes();
     add_metric_sources();
     with_.limits = settings.limits;
@@ -94,6 +96,7 @@ class service {
     readiness_pool_.reset();
     pool_.reset();
     dashboard_.reset();
+    lock_api_.reset();
   }
   void add_routes() {
     router_.add("GET", "/healthz", {}, [](const request&, const reply& to) {
@@ -144,6 +147,7 @@ class service {
   upkeep upkeep_;
   std::unique_ptr<lock_metrics> lock_metrics_;
   std::unique_ptr<dashboard> dashboard_;
+  std::unique_ptr<lock_api> lock_api_ = std::make_unique<lock_api>(db_);
 };
 
 }  // namespace

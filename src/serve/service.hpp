@@ -26,6 +26,11 @@ struct service_settings {
   std::chrono::milliseconds metrics_every = std::chrono::seconds{15};  // 0: no metrics
   std::vector<std::string> metrics_names{};                            // patterns
   bool has_dashboard = true;
+
+  // Whether it may change the database: for its upkeep, or for a client with a token that may lock.
+  bool writes() const noexcept {
+    return upkeep.is_on() || (access.known_tokens && access.known_tokens->anybody_has(role::lock));
+  }
 };
 
 // What the service takes from its caller.

@@ -1,5 +1,7 @@
 #include "serve/tokens.hpp"
 
+#include "serve/digest.hpp"
+
 #include <rowlock/error.hpp>
 
 #include <fmt/format.h>
@@ -19,7 +21,6 @@
 #include <unistd.h>
 
 #include <openssl/crypto.h>
-#include <openssl/evp.h>
 #include <openssl/rand.h>
 
 namespace rowlock::serve {
@@ -27,26 +28,11 @@ namespace rowlock::serve {
 namespace {
 
 constexpr std::string_view digest_mark = "sha256:";
-constexpr std::size_t digest_size = 32;
+constexpr std::size_t digest_digits = 64;
 constexpr std::array all_roles{role::read, role::lock, role::operate};
 
-using bytes = std::array<unsigned char, digest_size>;
-
-std::string hex(const bytes& from) {
-  return fmt::format("{:02x}", fmt::join(from, ""));
-}
-
-std::string digest_of(std::string_view text) {
-  bytes digest{};
-  unsigned int length = 0;
-  if (EVP_Digest(text.data(), text.size(), digest.data(), &length, EVP_sha256(), nullptr) != 1) {
-    throw error(errc::internal, "libcrypto cannot compute a SHA-256");
-  }
-  return hex(digest);
-}
-
 bool is_digest(std::string_view text) {
-  return text.size() == 2 * digest_size && text.find_first_not_of("0123456789abcdef") == text.npos;
+  return text.size() == digest_digits && text.find_first_not_of("0123456789abcdef") == text.npos;
 }
 
 bool is_name(std::string_view name) {
@@ -97,12 +83,12 @@ new_token make_token(const std::string& name, const std::vector<role>& roles) {
   if (roles.empty()) {
     throw error(errc::invalid_argument, "a token needs a role: read, lock or operate");
   }
-  bytes random{};
+  std::array<unsigned char, 32> random{};
   if (RAND_bytes(random.data(), static_cast<int>(random.size())) != 1) {
     throw error(errc::internal, "libcrypto has no random numbers");
   }
   new_token made;
-  made.token = "rowlock_" + hex(random);
+  made.token = fmt::format("rowlock_{:02x}", fmt::join(random, ""));
   made.line = name;
   for (const auto one : roles) made.line += std::string{" "} + to_string(one);
   made.line += fmt::format(" {}{}", digest_mark, digest_of(made.token));
@@ -158,6 +144,10 @@ tokens tokens::parse(std::string_view text, const std::string& path) {
   }
   if (all.entries_.empty()) refuse(path, "has no token; rowlock serve --new-token NAME ROLE... makes one");
   return all;
+}
+
+bool tokens::anybody_has(role one) const noexcept {
+  return std::ranges::any_of(entries_, [one](const entry& known) { return known.who.has(one); });
 }
 
 std::optional<principal> tokens::find(std::string_view token) const {

@@ -47,6 +47,7 @@ class tokens {
 
   // Whom the token names. Takes equally long for every token that has the same length.
   std::optional<principal> find(std::string_view token) const;
+  bool anybody_has(role one) const noexcept;
 
  private:
   struct entry {

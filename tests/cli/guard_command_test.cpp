@@ -122,17 +122,20 @@ class guard_in_python_test : public guard_command_test {
       line.insert(line.end(), rest.begin(), rest.end());
       return line;
     };
-    auto holder =
-        start(run(options, {"--ttl", "1s", "--", "sh", "-c", "echo $ROWLOCK_HOLD; cat >/dev/null"}));
+    auto holder = start(run(options, {"--", "sh", "-c", "echo $ROWLOCK_HOLD; cat >/dev/null"}));
     const auto hold = holder->read_line();
+    const auto lease = store->open()->connect()->show("job")->holders.at(0).lease.id;
     auto guarded = start_guarded(hold, of_guard);
     EXPECT_EQ(guarded->read_line(), "held");
     holder->send(SIGKILL);
     holder->wait();
-    EXPECT_NE(rowlock(run(others, {"--wait", "1800ms", "--", "true"})).exit_code, 0);
+    // In SQLite, nobody else can write before the transaction ends.
+    if (GetParam() != "sqlite") store->expire(lease);
+    EXPECT_NE(rowlock(run(others, {"--wait", "2s", "--", "true"})).exit_code, 0);
     guarded->close_input();
     EXPECT_EQ(guarded->read_line(), "committed");
     EXPECT_EQ(guarded->wait().exit_code, 0);
+    store->expire(lease);
     EXPECT_EQ(rowlock(run(others, {"--wait", "20s", "--", "true"})).exit_code, 0);
     EXPECT_EQ(start_guarded(hold, of_guard)->wait().out, "refused\n");
   }

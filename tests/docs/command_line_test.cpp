@@ -54,9 +54,10 @@ class command_line_test : public testing::TestWithParam<std::string> {
   }
   // A process that holds the lock of the page, and releases it when it is asked to.
   std::unique_ptr<command_process> hold() const {
-    auto holder = start_rowlock({"run", "billing/nightly", "--yield", "--ttl", "3s", "--", "sh", "-c",
-                                 "trap 'exit 0' TERM; echo held; while :; do sleep 0.05; done"},
-                                environment());
+    auto holder =
+        start_rowlock({"run", "billing/nightly", "--yield", "--ttl", "6s", "--kill-after", "100ms", "--",
+                       "sh", "-c", "trap 'exit 0' TERM; echo held; while :; do sleep 0.05; done"},
+                      environment());
     if (holder->read_line() != "held") throw std::runtime_error("the holder did not start");
     return holder;
   }

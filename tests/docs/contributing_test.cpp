@@ -7,6 +7,7 @@
 #include <cstddef>
 #include <filesystem>
 #include <map>
+#include <regex>
 #include <set>
 #include <string>
 #include <string_view>
@@ -46,6 +47,18 @@ const std::map<std::string, std::string>& exceptions() {
       {"standard_lock", "a part of mutex, shared_mutex and counting_semaphore: their tests"},
   };
   return reasons;
+}
+
+// scripts/fuzz builds them, which scripts/test does not.
+TEST(contributing_test, the_sources_of_the_fuzz_targets_exist) {
+  static const std::regex source{R"(\$\{src\}(/[a-z_/]+\.cpp))"};
+  int found = 0;
+  for (const auto& line : lines_of("tests/fuzz/CMakeLists.txt")) {
+    for (std::sregex_iterator one{line.begin(), line.end(), source}, end; one != end; ++one, ++found) {
+      EXPECT_TRUE(fs::exists(source_path("src" + one->str(1)))) << one->str(1);
+    }
+  }
+  EXPECT_GT(found, 20);
 }
 
 TEST(contributing_test, a_class_its_source_and_its_test_share_a_name) {

@@ -68,6 +68,7 @@ class database_of_roles {
   client connect_as(const std::string& role) const {
     options settings;
     settings.schema = schema();
+    settings.close_timeout = 20s;  // the machine may pause
     return connect(url(role), settings);
   }
   virtual std::string dialect() const = 0;

@@ -156,6 +156,7 @@ TEST_P(psql_test, fails_without_the_lock) {
 }
 
 INSTANTIATE_TEST_SUITE_P(stores, psql_test, testing::ValuesIn(selected_of({"postgres"})), store_test_name);
+GTEST_ALLOW_UNINSTANTIATED_PARAMETERIZED_TEST(psql_test);
 #endif
 
 TEST(other_languages, the_page_says_which_programs_no_test_runs) {

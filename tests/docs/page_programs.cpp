@@ -27,6 +27,12 @@ std::string with_own_file(const std::string& text, const driver_address& own) {
   return with_own(text, "shop.db", own.file);
 }
 
+// The address as named arguments of a call in Python or Ruby. is: what stands between a name and its value.
+std::string arguments_of(const driver_address& own, const std::string& is, const std::string& user) {
+  return "host" + is + '"' + own.host + "\", port" + is + own.port + ", " + user + is + '"' + own.user +
+         "\", password" + is + '"' + own.password + "\", database" + is + '"' + own.database + '"';
+}
+
 program_list python_programs() {
   const page_language python{"python", "Python", "bill.py", ""};
   const std::string program = "/usr/bin/python3";
@@ -36,8 +42,7 @@ program_list python_programs() {
   const auto start = program + " bill.py";
   const auto with_words = [](const std::string& text, const driver_address& own) {
     return with_own(text, R"(host="db", port=3306, user="app", password="secret", database="shop")",
-                    "host=\"" + own.host + "\", port=" + own.port + ", user=\"" + own.user +
-                        "\", password=\"" + own.password + "\", database=\"" + own.database + '"');
+                    arguments_of(own, "=", "user"));
   };
   return {{python, on_postgres, "psycopg 2", needs("psycopg2"), start, with_own_url},
           {python, on_mysql, "PyMySQL", needs("pymysql"), start, with_words},
@@ -127,8 +132,7 @@ program_list ruby_programs() {
   const std::string start = "ruby bill.rb";
   const auto with_words = [](const std::string& text, const driver_address& own) {
     return with_own(text, R"(host: "db", port: 3306, username: "app", password: "secret", database: "shop")",
-                    "host: \"" + own.host + "\", port: " + own.port + ", username: \"" + own.user +
-                        "\", password: \"" + own.password + "\", database: \"" + own.database + '"');
+                    arguments_of(own, ": ", "username"));
   };
   return {{ruby, on_postgres, "With pg", needs("pg"), start, with_own_url},
           {ruby, on_mysql, "With mysql2", needs("mysql2"), start, with_words},

@@ -1,14 +1,10 @@
 // What the dashboard reads and does, on every store: bounds, roles, hostile names, actions, a database that goes away.
 #include "own_server.hpp"
 #include "serve/serve_test.hpp"
-#include "serve/tokens.hpp"
-#include "support/temporary_folder.hpp"
 
 #include <rowlock/rowlock.hpp>
 
 #include <csignal>
-#include <filesystem>
-#include <fstream>
 
 namespace rowlock::test {
 
@@ -16,24 +12,9 @@ using testing::HasSubstr;
 
 namespace {
 
-std::string encoded(const std::string& text) {
-  static constexpr auto* digits = "0123456789ABCDEF";
-  std::string result;
-  for (const unsigned char byte : text) (((result += '%') += digits[byte >> 4]) += digits[byte & 15]);
-  return result;
-}
-
-std::string bearer(const serve::new_token& one) {
-  return "Authorization: Bearer " + one.token + "\r\n";
-}
-
 http_answer post(const served& server, const std::string& path, const nlohmann::json& body,
                  const std::string& headers, const std::string& type = "application/json") {
-  http_client client{server.port};
-  const auto text = body.dump();
-  client.send("POST " + path + " HTTP/1.1\r\nHost: 127.0.0.1\r\nContent-Type: " + type +
-              "\r\nContent-Length: " + std::to_string(text.size()) + "\r\n" + headers + "\r\n" + text);
-  return client.read();
+  return server.ask("POST", path, body, headers, type);
 }
 
 nlohmann::json json_at(const served& server, const std::string& path, const std::string& headers = {}) {
@@ -47,14 +28,8 @@ nlohmann::json json_at(const served& server, const std::string& path, const std:
 class dashboard_api_test : public serve_test {
  protected:
   // With tokens for somebody who reads and somebody who also operates.
-  served start_with_tokens() {
-    const auto path = (folder.path() / "tokens").string();
-    std::ofstream{path} << reading.line << '\n' << operating.line << '\n';
-    std::filesystem::permissions(path, std::filesystem::perms::owner_read);
-    return start_serve({"--tokens", path});
-  }
+  served start_with_tokens() { return serve_test::start_with_tokens({reading, operating}); }
 
-  const temporary_folder folder;
   const serve::new_token reading = serve::make_token("viewer", {serve::role::read});
   const serve::new_token operating = serve::make_token("alice", {serve::role::read, serve::role::operate});
 };

@@ -9,7 +9,10 @@ using testing::HasSubstr;
 
 class upkeep_service_test : public serve_test {
  protected:
-  bool is_held(const std::string& name) { return store->open()->connect()->show(name)->holders.size() > 0; }
+  bool is_held(const std::string& name) {
+    const auto found = store->open()->connect()->show(name);
+    return found && !found->holders.empty();
+  }
 
   // Kills a holder, and lets its lease expire.
   void leave_dead_holder(const std::string& name) {
@@ -23,8 +26,8 @@ class upkeep_service_test : public serve_test {
 
 TEST_P(upkeep_service_test, one_process_sweeps_and_the_other_when_that_one_dies) {
   auto first = start_serve({"--sweep-every", "100ms"});
-  while (first.process->read_error_line().find("leads 'rowlock/serve'") == std::string::npos) {
-  }
+  // It may have said so before it listened.
+  eventually("it leads", [&] { return is_held("rowlock/serve"); });
   auto second = start_serve({"--sweep-every", "100ms"});
   leave_dead_holder("one");
   eventually("it is swept", [&] { return !is_held("one"); });
@@ -47,8 +50,7 @@ TEST_P(upkeep_service_test, one_process_sweeps_and_the_other_when_that_one_dies)
 
 TEST_P(upkeep_service_test, stops_at_once_when_it_loses_its_office) {
   auto server = start_serve({"--sweep-every", "100ms"});
-  while (server.process->read_error_line().find("leads 'rowlock/serve'") == std::string::npos) {
-  }
+  eventually("it leads", [&] { return is_held("rowlock/serve"); });
   ASSERT_EQ(rowlock({"release", "rowlock/serve", "--force"}).exit_code, 0);
   while (server.process->read_error_line().find("has lost 'rowlock/serve'") == std::string::npos) {
   }

@@ -84,7 +84,7 @@ complete -c rowlock -n '__rowlock_at ""' -a sweep -d 'Kill expired leases and re
 complete -c rowlock -n '__rowlock_at ""' -a gc -d 'Delete free locks that nobody has used for a long time. Their tokens keep rising.'
 complete -c rowlock -n '__rowlock_at ""' -a epoch -d 'Show or raise the epoch, which keeps tokens rising after a restore from a backup.'
 complete -c rowlock -n '__rowlock_at ""' -a doctor -d 'Check whether rowlock can keep its promises on this database. Exit code 1: it found errors.'
-complete -c rowlock -n '__rowlock_at ""' -a serve -d 'Run beside the database: a dashboard, health checks, metrics and scheduled sweeps, over HTTP.'
+complete -c rowlock -n '__rowlock_at ""' -a serve -d 'Run beside the database: a dashboard, health checks, metrics, scheduled sweeps, and locks over HTTP.'
 complete -c rowlock -n '__rowlock_at ""' -a migrate -d 'Create, upgrade and check rowlock\'s tables.'
 complete -c rowlock -n '__rowlock_at ""' -a help -d 'Print the help of a command'
 complete -c rowlock -n '__rowlock_at ""' -s h -l help -d 'Print this help message and exit'
