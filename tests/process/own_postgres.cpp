@@ -49,6 +49,9 @@ class own_postgres final : public own_server {
   std::string local_url() const override { return url_; }
 
   void start() override {
+    // A server that was killed leaves the number of its process there, and the next one does not start if a process of
+    // any other server has that number by then.
+    std::filesystem::remove(data() + "/postmaster.pid");
     const int log = home_.open_log();
     postmaster_ = std::make_unique<child_process>(
         std::vector<std::string>{bin_ + "/postgres", "-D", data(), "-k", home_.path()},
