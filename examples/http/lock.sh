@@ -9,8 +9,10 @@ ask() { printf 'header = "Authorization: Bearer %s"\n' "$ROWLOCK_BEARER" |  # no
 granted=$(ask -X PUT -d '{"ttl_ms": 30000, "wait_ms": 60000}' "$hold") || exit 75
 ROWLOCK_TOKEN=$(printf '%s' "$granted" | sed 's/.*"token":\([0-9]*\).*/\1/') "$@" &
 job=$!
-trap 'kill "$job"' INT TERM
-while sleep 10 && kill -0 "$job"; do ask -X POST "$hold/renew" || kill "$job"; done >/dev/null 2>&1 &
-code=; while kill -0 "$job" 2>/dev/null || [ -z "$code" ]; do wait "$job"; code=$?; done
+(while sleep 10 && kill -0 "$job"; do ask -X POST "$hold/renew" || kill "$job"; done) >/dev/null 2>&1 &
+renewing=$!; ends=; trap 'ends=yes; kill "$job"' INT TERM
+wait "$job"; code=$?
+while [ "$ends" ] && [ "$code" -gt 128 ]; do ends=; wait "$job"; code=$?; done  # the signal has ended only the wait
+kill "$renewing"  # the number of the job may soon be another process's
 ask -o /dev/null -X DELETE "$hold" || exit 76
 exit "$code"

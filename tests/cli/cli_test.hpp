@@ -2,6 +2,7 @@
 #pragma once
 
 #include "cli/command_process.hpp"
+#include "support/process_handle.hpp"
 #include "support/roles.hpp"
 #include "support/sql_stores.hpp"
 #include "support/store_fixture.hpp"

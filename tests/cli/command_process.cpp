@@ -140,12 +140,4 @@ command_result command_process::wait() {
   return result_;
 }
 
-bool runs(pid_t pid) {
-  std::ifstream file{"/proc/" + std::to_string(pid) + "/stat"};
-  std::string text;
-  if (!std::getline(file, text)) return false;
-  const auto name_end = text.rfind(')');
-  return name_end != std::string::npos && name_end + 2 < text.size() && text[name_end + 2] != 'Z';
-}
-
 }  // namespace rowlock::test

@@ -51,9 +51,6 @@ class command_process {
   bool reaped_ = false;
 };
 
-// Whether the process still executes; a zombie does not.
-bool runs(pid_t pid);
-
 // Evaluates the condition until it holds. Throws std::runtime_error when it does not hold within a minute.
 template <class Condition>
 void eventually(const char* what, Condition condition);

@@ -55,7 +55,7 @@ TEST_P(elect_test, the_next_one_leads_when_the_leader_is_killed) {
   expect_standing_by(1);
   const auto lease = store->open()->connect()->show("office")->holders.at(0).lease.id;
   first->send(SIGKILL);
-  eventually("it has ended", [&] { return !runs(first->pid()); });
+  eventually("it has ended", [&] { return !process_handle{first->pid()}.runs(); });
   store->expire(lease);
   EXPECT_EQ(second->read_line(), "leads");
 }

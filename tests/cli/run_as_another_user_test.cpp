@@ -17,9 +17,7 @@ class run_as_another_user_test : public cli_test {
   void SetUp() override {
     if (geteuid() != 0) GTEST_SKIP() << "needs root";
   }
-  void TearDown() override {
-    if (command_ > 0) kill(command_, SIGKILL);
-  }
+  void TearDown() override { command_.signal(SIGKILL); }
 
   // Starts a command with a shell of another user that prints its pid, and ends when its input ends. The
   // script calls the function `it` to start that shell.
@@ -34,7 +32,7 @@ class run_as_another_user_test : public cli_test {
     arguments.insert(arguments.end(), {"--", "sh", "-c", it + script});
     auto variables = environment();
     auto process = start_program("setpriv", arguments, variables);
-    command_ = std::stoi(process->read_line());
+    command_ = process_handle{std::stoi(process->read_line())};
     return process;
   }
 
@@ -45,17 +43,17 @@ class run_as_another_user_test : public cli_test {
     }
   }
 
-  pid_t command_ = 0;
+  process_handle command_;
 };
 
 TEST_P(run_as_another_user_test, a_loss_is_told_with_an_exit_code_of_its_own) {
   auto process = start_foreign({"--ttl", "6s", "--kill-after", "200ms"});
   EXPECT_EQ(rowlock({"release", "job", "--force"}).exit_code, 0);
-  const auto told = "process " + std::to_string(command_) + " runs as another user and cannot be ended";
+  const auto told = "process " + std::to_string(command_.pid()) + " runs as another user and cannot be ended";
   until_error_says(*process, "the hold is lost (forced); " + told);
   until_error_says(*process, told + "; it goes on without the lock");
-  EXPECT_TRUE(runs(command_));
-  EXPECT_EQ(kill(command_, SIGKILL), 0);
+  EXPECT_TRUE(command_.runs());
+  EXPECT_TRUE(command_.signal(SIGKILL));
   const auto result = process->wait();
   EXPECT_EQ(result.exit_code, 71);
   EXPECT_THAT(result.err, Not(HasSubstr("ending the command")));
@@ -66,7 +64,7 @@ TEST_P(run_as_another_user_test, one_process_of_several_is_noticed) {
   auto process = start_foreign({"--ttl", "6s", "--kill-after", "200ms"}, "exec 3<&0; it <&3 & wait");
   EXPECT_EQ(rowlock({"release", "job", "--force"}).exit_code, 0);
   until_error_says(*process, "cannot be ended; it goes on without the lock");
-  EXPECT_EQ(kill(command_, SIGKILL), 0);
+  EXPECT_TRUE(command_.signal(SIGKILL));
   EXPECT_EQ(process->wait().exit_code, 71);
 }
 
@@ -100,7 +98,7 @@ TEST_P(run_as_another_user_test, another_command_is_not_started_beside_it) {
   auto process = start_foreign({"--repeat", "--ttl", "6s", "--kill-after", "200ms"}, "it", "elect");
   EXPECT_EQ(rowlock({"release", "job", "--force"}).exit_code, 0);
   until_error_says(*process, "cannot be ended; it goes on without the lock");
-  EXPECT_EQ(kill(command_, SIGKILL), 0);
+  EXPECT_TRUE(command_.signal(SIGKILL));
   EXPECT_EQ(process->wait().exit_code, 71);
 }
 

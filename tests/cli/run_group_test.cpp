@@ -31,15 +31,17 @@ class run_group_test : public cli_test {
       std::istringstream line{process->read_line()};
       std::string which;
       line >> which;
-      line >> (which == "command" ? command_ : second_);
+      pid_t pid = 0;
+      line >> pid;
+      (which == "command" ? command_ : second_) = process_handle{pid};
     }
     return process;
   }
-  bool both_run() const { return runs(command_) && runs(second_); }
-  bool any_runs() const { return runs(command_) || runs(second_); }
+  bool both_run() const { return command_.runs() && second_.runs(); }
+  bool any_runs() const { return command_.runs() || second_.runs(); }
 
-  pid_t command_ = 0;
-  pid_t second_ = 0;
+  process_handle command_;
+  process_handle second_;
 };
 
 TEST_P(run_group_test, is_killed_when_the_hold_is_lost) {
@@ -88,7 +90,7 @@ TEST_P(run_group_test, is_killed_with_everything_that_is_named_rowlock) {
   std::vector<pid_t> selected{process->pid()};
   std::ifstream children{"/proc/" + std::to_string(process->pid()) + "/task/" +
                          std::to_string(process->pid()) + "/children"};
-  guard_of(process->pid(), command_);
+  guard_of(process->pid(), command_.pid());
   std::size_t count = 0;
   for (pid_t each = 0; children >> each; ++count) {
     if (is_selected(each)) selected.push_back(each);
@@ -102,9 +104,9 @@ TEST_P(run_group_test, is_killed_with_everything_that_is_named_rowlock) {
 
 TEST_P(run_group_test, is_killed_with_rowlock_although_the_guard_was_killed_before) {
   auto process = start_pair(":");
-  const auto first = guard_of(process->pid(), command_);
+  const auto first = guard_of(process->pid(), command_.pid());
   EXPECT_EQ(kill(first, SIGKILL), 0);
-  eventually("there is another guard", [&] { return guard_of(process->pid(), command_) != first; });
+  eventually("there is another guard", [&] { return guard_of(process->pid(), command_.pid()) != first; });
   EXPECT_TRUE(both_run());
   process->send(SIGKILL);
   eventually("both are gone", [&] { return !any_runs(); });
@@ -125,9 +127,9 @@ TEST_P(run_group_test, gets_the_signals_that_rowlock_gets) {
 TEST_P(run_group_test, is_left_alone_when_the_command_ends_by_itself) {
   const auto result = rowlock({"run", "job", "--", "sh", "-c", "sleep 600 >/dev/null 2>&1 & echo $!"});
   EXPECT_EQ(result.exit_code, 0);
-  const pid_t left = std::stoi(result.out);
-  EXPECT_TRUE(runs(left));
-  kill(left, SIGKILL);
+  const process_handle left{std::stoi(result.out)};
+  EXPECT_TRUE(left.runs());
+  left.signal(SIGKILL);
 }
 
 // Starts a command on a terminal of its own.

@@ -16,11 +16,11 @@ class run_loss_test : public cli_test {
     arguments.insert(arguments.end(), {"--", "sh", "-c",
                                        "trap '" + on_term + "' TERM; echo $$; while :; do sleep 0.01; done"});
     auto process = start(arguments);
-    command_ = std::stoi(process->read_line());
+    command_ = process_handle{std::stoi(process->read_line())};
     return process;
   }
 
-  pid_t command_ = 0;
+  process_handle command_;
 };
 
 TEST_P(run_loss_test, forced_release_ends_the_command_with_76) {
@@ -38,7 +38,7 @@ TEST_P(run_loss_test, forced_release_kills_a_command_that_stays) {
   EXPECT_EQ(rowlock({"release", "job", "--force"}).exit_code, 0);
   EXPECT_EQ(process->read_line(), "term");
   EXPECT_EQ(process->wait().exit_code, 76);
-  EXPECT_FALSE(runs(command_));
+  EXPECT_FALSE(command_.runs());
 }
 
 TEST_P(run_loss_test, a_command_that_ends_after_the_loss_is_76_too) {
@@ -61,7 +61,7 @@ TEST_P(run_loss_test, ends_the_command_before_the_lease_expires) {
   ASSERT_TRUE(seen && seen->holders.size() == 1);
   EXPECT_GT(seen->holders[0].expires_in.count(), 0);
   stalled.reset();
-  kill(command_, SIGKILL);  // so that the test need not wait until rowlock does it
+  command_.signal(SIGKILL);  // so that the test need not wait until rowlock does it
   EXPECT_EQ(process->wait().exit_code, 76);
 }
 
@@ -69,11 +69,11 @@ TEST_P(run_loss_test, kills_a_command_that_stays_at_the_deadline) {
   const auto is_told_first = [&] {
     auto process = start_stubborn(true, {"--ttl", "2s", "--kill-after", "500ms"});
     auto stalled = store->stall_renewals();
-    eventually("the command is killed", [&] { return !runs(command_); });
+    eventually("the command is killed", [&] { return !command_.runs(); });
     stalled.reset();
     const auto result = process->wait();
     EXPECT_EQ(result.exit_code, 76);
-    return result.out == std::to_string(command_) + "\nterm\n";
+    return result.out == std::to_string(command_.pid()) + "\nterm\n";
   };
   // If the machine pauses, both signals are due at once, and the command may not hear of the first one.
   bool was_told = false;

@@ -146,10 +146,10 @@ TEST_P(run_test, a_signal_that_the_caller_ignores_ends_nothing) {
 
 TEST_P(run_test, killing_it_ends_the_command) {
   auto process = start({"run", "job", "--", "sh", "-c", "echo $$; exec sleep 600"});
-  const pid_t command = std::stoi(process->read_line());
-  ASSERT_TRUE(runs(command));
+  const process_handle command{std::stoi(process->read_line())};
+  ASSERT_TRUE(command.runs());
   process->send(SIGKILL);
-  eventually("the command is gone", [&] { return !runs(command); });
+  eventually("the command is gone", [&] { return !command.runs(); });
   EXPECT_EQ(process->wait().exit_code, 128 + SIGKILL);
 }
 

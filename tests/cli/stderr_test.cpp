@@ -54,11 +54,11 @@ TEST_P(stderr_test, that_blocks_does_not_let_the_command_outlive_its_hold) {
   auto process = start_redirected(
       full.as_stderr(), {"run", "job", "--ttl", "3s", "--kill-after", "200ms", "--", "sh", "-c",
                          "exec 2>/dev/null; trap 'echo term' TERM; echo $$; while :; do sleep 0.01; done"});
-  const pid_t command = std::stoi(process->read_line());
+  const process_handle command{std::stoi(process->read_line())};
   EXPECT_EQ(rowlock({"release", "job", "--force"}).exit_code, 0);
   EXPECT_EQ(process->read_line(), "term");
   EXPECT_EQ(process->wait().exit_code, 76);
-  EXPECT_FALSE(runs(command));
+  EXPECT_FALSE(command.runs());
 }
 
 TEST_P(stderr_test, that_blocks_does_not_keep_a_waiter_from_its_grant) {

@@ -34,10 +34,15 @@ std::string cluster::url(int node, const std::string& database) const {
   return with_database(urls_.at(static_cast<std::size_t>(node - 1)), database);
 }
 
-pid_t cluster::pid(int node) const {
+process_handle cluster::process(int node) const {
   pid_t found = 0;
   std::ifstream{folder(node) + "/pid"} >> found;
-  return found > 0 && ::kill(found, 0) == 0 ? found : 0;
+  if (found <= 0) return {};
+  process_handle made{found};
+  // The file may be that of a node that was killed.
+  std::stringstream command;
+  command << std::ifstream{"/proc/" + std::to_string(found) + "/cmdline"}.rdbuf();
+  return command.str().find(folder(node)) == std::string::npos ? process_handle{} : std::move(made);
 }
 
 void cluster::run(int node, const std::string& options) const {
@@ -47,11 +52,11 @@ void cluster::run(int node, const std::string& options) const {
 }
 
 void cluster::end(int node, int signal) const {
-  const auto process = pid(node);
-  if (process == 0 || ::kill(process, signal) != 0) throw std::runtime_error("the node does not run");
+  const auto ended = process(node);
+  if (!ended.signal(signal)) throw std::runtime_error("the node does not run");
   const int other = node % 3 + 1;
   until(
-      "the others have noticed", [&] { return ::kill(process, 0) != 0 && is_ready(other, 2); }, patience);
+      "the others have noticed", [&] { return !ended.runs() && is_ready(other, 2); }, patience);
 }
 
 void cluster::start(int node) const {
@@ -61,11 +66,10 @@ void cluster::start(int node) const {
 
 void cluster::bootstrap(int node) const {
   for (const int each : {1, 2, 3}) {
-    if (const auto process = pid(each)) {
-      ::kill(process, SIGKILL);
-      until(
-          "it has ended", [&] { return ::kill(process, 0) != 0; }, patience);
-    }
+    const auto ended = process(each);
+    ended.signal(SIGKILL);
+    until(
+        "it has ended", [&] { return !ended.runs(); }, patience);
   }
   // Without this change the node refuses, because it was not the last one to leave.
   const auto file = folder(node) + "/data/grastate.dat";

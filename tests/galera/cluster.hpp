@@ -2,6 +2,7 @@
 #pragma once
 
 #include "support/mysql_connection.hpp"
+#include "support/process_handle.hpp"
 
 #include <signal.h>
 
@@ -42,7 +43,7 @@ class cluster {
 
  private:
   std::string folder(int node) const { return folder_ + "/node" + std::to_string(node); }
-  pid_t pid(int node) const;  // 0: it does not run
+  process_handle process(int node) const;
   void end(int node, int signal) const;
   void run(int node, const std::string& options = {}) const;
   // Whether the node sees this many nodes, itself included, and takes statements.

@@ -51,7 +51,8 @@ class own_postgres final : public own_server {
   void start() override {
     // A server that was killed leaves the number of its process there, and the next one does not start if a process of
     // any other server has that number by then.
-    std::filesystem::remove(data() + "/postmaster.pid");
+    for (const auto* left : {"/data/postmaster.pid", "/.s.PGSQL.5432.lock"})
+      std::filesystem::remove(home_.path() + left);
     const int log = home_.open_log();
     postmaster_ = std::make_unique<child_process>(
         std::vector<std::string>{bin_ + "/postgres", "-D", data(), "-k", home_.path()},

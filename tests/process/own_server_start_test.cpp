@@ -11,10 +11,12 @@ namespace {
 
 class own_server_start_test : public testing::TestWithParam<std::string> {
  protected:
-  // The file in which a server writes the number of its process. It stays when the server is killed.
-  static std::string number_file(const own_server& server) {
+  // The files in which a server writes the number of its process. They stay when the server is killed.
+  static std::vector<std::string> number_files(const own_server& server) {
     const auto url = server.local_url();
-    return url.substr(url.find("/tmp/")) + (GetParam() == "mysql" ? ".lock" : "/data/postmaster.pid");
+    const auto path = url.substr(url.find("/tmp/"));
+    if (GetParam() == "mysql") return {path + ".lock"};
+    return {path + "/data/postmaster.pid", path + "/.s.PGSQL.5432.lock"};
   }
 };
 
@@ -24,9 +26,11 @@ TEST_P(own_server_start_test, does_not_mind_that_another_server_has_the_number_o
   const auto another = make_own_server(GetParam());
   server->kill();
   std::string number;
-  ASSERT_TRUE(std::getline(std::ifstream{number_file(*another)}, number));
-  ASSERT_TRUE(std::ifstream{number_file(*server)}) << "it was left";
-  std::ofstream{number_file(*server)} << number << '\n';
+  ASSERT_TRUE(std::getline(std::ifstream{number_files(*another).front()}, number));
+  for (const auto& left : number_files(*server)) {
+    ASSERT_TRUE(std::ifstream{left}) << left;
+    std::ofstream{left} << number << '\n';
+  }
   EXPECT_NO_THROW(server->start());
 }
 

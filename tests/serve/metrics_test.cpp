@@ -44,7 +44,8 @@ TEST_P(metrics_test, show_the_locks) {
   auto holder = hold("billing/nightly");
   auto waiter = wait_for("billing/nightly");
   rowlock({"run", "free", "--", "true"});
-  const auto server = start_serve({"--sweep-every", "0", "--metrics-names", "billing/*"});
+  const auto server =
+      start_serve({"--sweep-every", "0", "--metrics-every", "1h", "--metrics-names", "billing/*"});
   EXPECT_EQ(metrics_of(server, "rowlock_locks "), "rowlock_locks 2\n");
   const auto text = server.get("/metrics").body;
   EXPECT_THAT(text, AllOf(HasSubstr("\nrowlock_up 1\n"), HasSubstr("\nrowlock_locks_held 1\n"),
@@ -86,7 +87,8 @@ TEST_P(metrics_test, say_when_names_are_cut_and_answer_quickly) {
     const auto db = connect(store->url(), settings);
     for (int i = 0; i < 400; ++i) mutex{db, "job/" + std::to_string(i)}.acquire().release();
   }
-  const auto server = start_serve({"--sweep-every", "0", "--metrics-names", "job/*"});
+  const auto server =
+      start_serve({"--sweep-every", "0", "--metrics-every", "1h", "--metrics-names", "job/*"});
   EXPECT_EQ(metrics_of(server, "rowlock_serve_names_cut"), "rowlock_serve_names_cut 67\n");
   constexpr std::chrono::seconds bound{2};
   std::string text;
