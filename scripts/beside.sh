@@ -65,10 +65,13 @@ end_processes() {
   done
 }
 
-# free_port: sets $port to a free port, below the range from which the kernel chooses ports.
+# free_port: sets $port to a free port, below the range from which the kernel chooses ports: one of the 600 from
+# ROWLOCK_FIRST_PORT on, if that is set.
 free_port() {
-  port=$((10000 + RANDOM % 20000))
-  while (: <"/dev/tcp/127.0.0.1/$port") 2>/dev/null; do port=$((10000 + RANDOM % 20000)); done
+  local first=${ROWLOCK_FIRST_PORT:-10000} count=20000
+  [ -z "${ROWLOCK_FIRST_PORT:-}" ] || count=600
+  port=$((first + RANDOM % count))
+  while (: <"/dev/tcp/127.0.0.1/$port") 2>/dev/null; do port=$((first + RANDOM % count)); done
 }
 
 # run_command COMMAND…: runs the command with this script's input; returns its status. The command runs in the

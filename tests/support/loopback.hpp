@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include <cstdint>
+#include <cstdlib>
 #include <random>
 #include <stdexcept>
 
@@ -20,11 +21,14 @@ inline sockaddr_in loopback(std::uint16_t port = 0) {
   return address;
 }
 
-// A port that is free now, below the range from which the kernel assigns ports.
+// A port that is free now, as free_port in scripts/beside.sh chooses it.
 inline std::uint16_t free_port() {
+  const char* own = std::getenv("ROWLOCK_FIRST_PORT");
+  const auto first = static_cast<std::uint16_t>(own ? std::atoi(own) : 10'000);
+  const auto last = static_cast<std::uint16_t>(first + (own ? 599 : 19'999));
   std::random_device random;
   for (int attempt = 0; attempt < 100; ++attempt) {
-    const auto port = std::uniform_int_distribution<std::uint16_t>{10'000, 29'999}(random);
+    const auto port = std::uniform_int_distribution<std::uint16_t>{first, last}(random);
     const int probe = ::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
     auto address = loopback(port);
     const bool free = ::bind(probe, reinterpret_cast<sockaddr*>(&address), sizeof address) == 0;
