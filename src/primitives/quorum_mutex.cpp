@@ -264,7 +264,7 @@ class quorum_lock {
   // Sends the token once to every member that has a lower one. A late answer is ignored.
   void raise(std::span<const hold_ptr> holds, model::token token, instant deadline,
              const std::stop_token& stop) const {
-    std::vector<std::pair<const hold_ptr*, client_layer::task_executor::pending_decision>> rounds;
+    std::vector<std::pair<const hold_ptr*, std::shared_ptr<client_layer::edit_task>>> rounds;
     for (const auto& hold : holds) {
       if (!hold || hold->token() == token || !hold->is_valid()) continue;
       try {
@@ -278,11 +278,11 @@ class quorum_lock {
     }
     for (const auto& [hold, round] : rounds) {
       try {
-        if (!(*hold)->engine().tasks().await(round.task, deadline, stop)) continue;
+        if (!(*hold)->engine().tasks().await(round, deadline, stop)) continue;
       } catch (const error&) {
         continue;
       }
-      const auto settled = client_layer::task_executor::outcome_of(round);
+      const auto settled = client_layer::task_executor::outcome_of(*round);
       if (settled && settled->result == outcome::what::granted && settled->token == token) {
         (*hold)->set_mode(model::lock_mode::exclusive, (*hold)->weight(), token);
       }

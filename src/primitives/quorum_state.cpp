@@ -151,13 +151,13 @@ class member_text {
   // A text whose row is locked by a guarded transaction is not over, and will be sent again.
   void await(client_layer::instant deadline) {
     try {
-      if (!member_->engine().tasks().await(round_.task, deadline)) {
+      if (!member_->engine().tasks().await(round_, deadline)) {
         return fail({errc::unreachable, "it did not answer in time", {}, true});
       }
     } catch (const error& failure) {
       return fail(failure);
     }
-    const auto settled = client_layer::task_executor::outcome_of(round_);
+    const auto settled = client_layer::task_executor::outcome_of(*round_);
     if (!settled) return;
     is_gone_ = settled->result == client_layer::outcome::what::absent;
     is_stored_ = !is_gone_;
@@ -167,7 +167,7 @@ class member_text {
 
  private:
   const client_layer::hold_state* member_;
-  client_layer::task_executor::pending_decision round_{};
+  std::shared_ptr<client_layer::edit_task> round_{};
   bool is_stored_ = false;
   bool is_gone_ = false;
   std::optional<error> failure_{};

@@ -94,7 +94,8 @@ http_hold leave_to_client(hold held, const http_hold_key& key, const acquire_bod
       .token = held.token(), .hold = held.id(), .weight = held.weight(), .is_shared = asked.is_shared()};
   const auto began = clock::now();
   // From its commit on the hold can be found by its key, and it stands on a lease that this process never ends.
-  held.transfer(asked.ttl, [&](const std::string& text) { return data_of(key, left.hold, asked, text); });
+  left.text =
+      held.transfer(asked.ttl, [&](const std::string& text) { return data_of(key, left.hold, asked, text); });
   left.expires_in = left_of(asked.ttl, began);
   return left;
 }
@@ -119,7 +120,10 @@ std::optional<http_hold> renew(const client& in, const http_hold_key& key,
   return latest;
 }
 
-release_result release(const client& in, const http_hold_key& key) {
+release_result release(const client& in, const http_hold_key& key, const std::optional<std::string>& text) {
+  if (text) {
+    if (const auto result = rowlock::release(in, *text); result != release_result::lost) return result;
+  }
   std::optional<release_result> worst;
   for (const auto& one : find(in, key).all) {
     const auto result = rowlock::release(in, one.text);

@@ -33,6 +33,7 @@ struct http_hold {
   bool is_shared = false;                   // or counted
   std::chrono::milliseconds expires_in{0};  // at least, when it was made
   std::optional<release_request> request{};
+  std::string text{};  // of hold::transfer
 };
 
 // Takes the hold from this process, so that the functions below find it by its key, and it lasts for the ttl from now.
@@ -45,7 +46,9 @@ http_hold leave_to_client(hold held, const http_hold_key& key, const acquire_bod
 std::optional<http_hold> renew(const client& in, const http_hold_key& key,
                                const std::optional<acquire_body>& asked = {});
 
-// `lost` if it is over, or there was none. Throws error as rowlock::release.
-release_result release(const client& in, const http_hold_key& key);
+// `lost` if it is over, or there was none. text: of the hold that this process has last left for the key, which spares
+// the search for it. Throws error as rowlock::release.
+release_result release(const client& in, const http_hold_key& key,
+                       const std::optional<std::string>& text = {});
 
 }  // namespace rowlock::serve

@@ -11,6 +11,7 @@
 
 #include <fmt/format.h>
 
+#include <chrono>
 #include <cstddef>
 #include <exception>
 #include <optional>
@@ -29,12 +30,17 @@ namespace rowlock::serve {
 
 namespace {
 
+using namespace std::chrono_literals;
 using json = nlohmann::ordered_json;
 using stop_callback = std::stop_callback<std::function<void()>>;
 
-constexpr std::size_t threads = 8;  // of each pool
+// Those that acquire wait for the transfers of their holds, and all that are under way share a transaction; so do the
+// releases.
+constexpr std::size_t threads = 64;
+constexpr std::size_t renewing_threads = 8;
 // Beyond that a request is refused. A wait in a queue is no job.
 constexpr std::size_t most_jobs = 10'000;
+constexpr std::size_t most_remembered = 10'000;
 
 constexpr std::size_t shortest_id = 16;
 constexpr std::size_t longest_id = 64;
@@ -138,9 +144,10 @@ class lock_api::attempt {
 
 lock_api::lock_api(database& db)
     : db_{db},
+      recent_{most_remembered},
       acquiring_{threads, most_jobs},
       releasing_{threads, most_jobs},
-      renewing_{threads, most_jobs} {}
+      renewing_{renewing_threads, most_jobs} {}
 
 lock_api::~lock_api() {
   model::annotated_lock lock{mutex_};
@@ -178,7 +185,7 @@ void lock_api::release_hold(const request& from, const reply& to) {
   if (under_way) give_up(under_way, 0);
   post(releasing_, to, [this, key] {
     auto result = release_result::lost;
-    db_.call("http_release", [&](const client& in) { result = release(in, key); });
+    db_.call("http_release", [&](const client& in) { result = release(in, key, recent_.take(key)); });
     return release_response(result);
   });
 }
@@ -238,21 +245,37 @@ void lock_api::give_up(const attempt_ptr& one, unsigned number) {
   one->wait.request_stop();
 }
 
+// The answer to an earlier request may have been lost, also that of another process. If the client holds the lock
+// exclusively then, a try finds it busy, so the look can follow the try, and seldom has to.
 void lock_api::ask(const attempt_ptr& one) {
+  if (one->body.is_shared()) {
+    if (!has_it(one)) ask(one, one->body.wait);
+  } else {
+    ask(one, 0ms);
+  }
+}
+
+bool lock_api::has_it(const attempt_ptr& one) {
+  std::optional<response> found;
   db_.call("http_acquire", [&](const client& in) {
-    // The answer to an earlier request may have been lost, also that of another process.
-    if (const auto held = renew(in, one->key, one->body))
-      return answer(*one, hold_response(in, one->key, *held));
-    const auto lock = lock_of(in, one->key.name, one->body);
+    if (const auto held = renew(in, one->key, one->body)) found = hold_response(in, one->key, *held);
+  });
+  if (found) answer(*one, std::move(*found));
+  return found.has_value();
+}
+
+void lock_api::ask(const attempt_ptr& one, std::chrono::milliseconds wait) {
+  db_.call("http_acquire", [&](const client& in) {
     const executor where = [this, one](task next) {
       post(one, [shared = std::make_shared<task>(std::move(next))] { (*shared)(); });
     };
-    try_acquire_async(where, lock, one->body.wait, [this, one](acquired got) { end(one, std::move(got)); },
+    try_acquire_async(where, lock_of(in, one->key.name, one->body), wait,
+                      [this, one, wait](acquired got) { end(one, wait, std::move(got)); },
                       {.stop = one->wait.get_token()});
   });
 }
 
-void lock_api::end(const attempt_ptr& one, acquired got) {
+void lock_api::end(const attempt_ptr& one, std::chrono::milliseconds waited, acquired got) {
   if (got.failure) return answer(*one, error_response(*got.failure));
   {
     const model::annotated_lock lock{mutex_};
@@ -260,18 +283,18 @@ void lock_api::end(const attempt_ptr& one, acquired got) {
     one->is_granted = got.hold.valid();
   }
   if (one->is_granted) return grant(one, std::move(got.hold));
-  // Another process may just have been granted it for this client, whose connection to that process broke.
-  std::optional<response> found;
-  db_.call("http_acquire", [&](const client& in) {
-    if (const auto held = renew(in, one->key, one->body)) found = hold_response(in, one->key, *held);
-  });
-  answer(*one,
-         found ? std::move(*found) : error_response(423, "busy", "somebody holds the lock, or waits for it"));
+  // After a wait: another process may just have been granted it for this client, whose connection to that process broke.
+  if (has_it(one)) return;
+  if (waited < one->body.wait) return ask(one, one->body.wait);
+  answer(*one, error_response(423, "busy", "somebody holds the lock, or waits for it"));
 }
 
 void lock_api::grant(const attempt_ptr& one, hold held) {
   db_.call("http_grant", [&](const client& in) {
-    answer(*one, hold_response(in, one->key, leave_to_client(std::move(held), one->key, one->body)));
+    auto left = leave_to_client(std::move(held), one->key, one->body);
+    // One client may hold several permits or readings under one key.
+    if (!left.is_shared) recent_.add(one->key, std::move(left.text));
+    answer(*one, hold_response(in, one->key, left));
   });
 }
 

@@ -6,11 +6,13 @@
 #include "serve/database.hpp"
 #include "serve/http.hpp"
 #include "serve/http_holds.hpp"
+#include "serve/recent_holds.hpp"
 #include "serve/router.hpp"
 #include "serve/workers.hpp"
 
 #include <rowlock/async.hpp>
 
+#include <chrono>
 #include <condition_variable>
 #include <functional>
 #include <map>
@@ -43,7 +45,10 @@ class lock_api {
   // The wait ends, unless a later request than that one has joined the attempt. 0: in any case.
   void give_up(const attempt_ptr& one, unsigned number);
   void ask(const attempt_ptr& one);
-  void end(const attempt_ptr& one, acquired got);
+  // Whether the client has the hold already, and was answered.
+  bool has_it(const attempt_ptr& one);
+  void ask(const attempt_ptr& one, std::chrono::milliseconds wait);
+  void end(const attempt_ptr& one, std::chrono::milliseconds waited, acquired got);
   void grant(const attempt_ptr& one, hold held);
   void answer(attempt& one, response with);
   void forget(const attempt& one) ROWLOCK_REQUIRES(mutex_);
@@ -54,6 +59,7 @@ class lock_api {
   void post(workers& by, const reply& to, std::function<response()> make);
 
   database& db_;
+  recent_holds recent_;
   model::annotated_mutex mutex_;
   std::condition_variable changed_;
   std::map<http_hold_key, attempt_ptr> attempts_ ROWLOCK_GUARDED_BY(mutex_);

@@ -247,6 +247,28 @@ TEST_F(pending_operations_test, a_batch_has_one_task_and_one_background_task) {
   EXPECT_TRUE(pending.has_background() && pending.has_tasks());
 }
 
+TEST_F(pending_operations_test, tasks_that_edit_different_locks_come_in_one_batch) {
+  const auto editing = [](const std::string& name) {
+    auto made = std::make_shared<task_operation>();
+    made->edits = name;
+    return made;
+  };
+  const auto a = editing("a");
+  const auto again = editing("a");
+  const auto other = std::make_shared<task_operation>();
+  const auto b = editing("b");
+  for (const auto& one : {a, again, other, b}) pending.add(one);
+  client_layer::batch formed;
+  pending.take_task(formed);
+  EXPECT_THAT(formed.tasks, ElementsAre(a, b));
+  for (const auto& next : {again, other}) {
+    formed = {};
+    pending.take_task(formed);
+    EXPECT_THAT(formed.tasks, ElementsAre(next)) << "in the order in which they came";
+  }
+  EXPECT_FALSE(pending.has_tasks());
+}
+
 TEST_F(pending_operations_test, a_batch_that_is_put_back_comes_first) {
   const auto first = asks("a");
   const auto second = asks("b");

@@ -169,16 +169,16 @@ TEST_F(task_executor_test, one_round_of_a_decision_tells_whether_another_is_need
   server->lock_row("a");
   const auto released = [](const store::lock_view&) { return deciding(outcome::what::released); };
   const auto locked = tasks.begin_decision("a", {}, released);
-  EXPECT_TRUE(tasks.await(locked.task, {}));
-  EXPECT_FALSE(client_layer::task_executor::outcome_of(locked));
+  EXPECT_TRUE(tasks.await(locked, {}));
+  EXPECT_FALSE(client_layer::task_executor::outcome_of(*locked));
   server->unlock_row("a");
   const auto guarded =
       tasks.begin_decision("a", {}, [](const store::lock_view&) { return deciding(outcome::what::guarded); });
-  EXPECT_TRUE(tasks.await(guarded.task, {}));
-  EXPECT_FALSE(client_layer::task_executor::outcome_of(guarded));
+  EXPECT_TRUE(tasks.await(guarded, {}));
+  EXPECT_FALSE(client_layer::task_executor::outcome_of(*guarded));
   const auto done = tasks.begin_decision("a", {}, released);
-  EXPECT_TRUE(tasks.await(done.task, {}));
-  EXPECT_EQ(client_layer::task_executor::outcome_of(done)->result, outcome::what::released);
+  EXPECT_TRUE(tasks.await(done, {}));
+  EXPECT_EQ(client_layer::task_executor::outcome_of(*done)->result, outcome::what::released);
 }
 
 TEST_F(task_executor_test, a_decision_may_be_retried_through_an_outage) {

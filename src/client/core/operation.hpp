@@ -211,7 +211,8 @@ inline std::shared_ptr<release_operation> take_withdrawal_of(acquire_operation& 
 // Other work with a session. Not retried; not begun once its caller has given up.
 struct task_operation {
   std::function<void(store::session&)> work;
-  std::function<void()> undo;  // for a caller that gave up while the work ran
+  std::string edits{};  // the name of the lock that an edit_task decides about, which has no `work`; or empty
+  std::function<void()> undo{};  // for a caller that gave up while the work ran
   promised<bool> answer{};
 };
 

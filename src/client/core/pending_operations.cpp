@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <iterator>
+#include <string_view>
 #include <utility>
 
 namespace rowlock::client_layer {
@@ -187,10 +188,21 @@ void pending_operations::take_releases(batch& into) {
   take_distinct(releases_, into.releases, into);
 }
 
-void pending_operations::take_one(task_list& from, batch& into) {
+void pending_operations::take_first(task_list& from, batch& into) {
   if (from.empty()) return;
-  into.tasks.push_back(std::move(from.front()));
-  from.pop_front();
+  std::unordered_set<std::string_view> names;
+  const auto take = [&](task_list::iterator at) {
+    into.tasks.push_back(*at);
+    return from.erase(at);
+  };
+  auto at = take(from.begin());
+  const std::string_view first = into.tasks.back()->edits;
+  if (first.empty()) return;
+  names.insert(first);
+  for (std::size_t seen = 1; at != from.end() && seen < batch_limit; ++seen) {
+    const std::string_view name = (*at)->edits;
+    at = !name.empty() && names.insert(name).second ? take(at) : std::next(at);
+  }
 }
 
 bool pending_operations::reserve(const std::string& name, batch& into) {

@@ -99,9 +99,9 @@ class pending_operations {
   bool has_passed_over() const { return passed_over_; }
   void take_releases(batch& into);
   // Each takes at most one task, which may last as long as a statement may: releases that come meanwhile wait
-  // for the task.
-  void take_task(batch& into) { take_one(tasks_, into); }
-  void take_background(batch& into) { take_one(background_, into); }
+  // for the task. If it decides about a lock, others that decide about other locks come along.
+  void take_task(batch& into) { take_first(tasks_, into); }
+  void take_background(batch& into) { take_first(background_, into); }
   // Reserves a name for the batch, also that of an operation that was never added. False: a batch has
   // reserved it.
   [[nodiscard]] bool reserve(const std::string& name, batch& into);
@@ -145,7 +145,7 @@ class pending_operations {
   void take_distinct(name_lines<Operation>& from, std::vector<Operation>& to, batch& into);
   template <class Operation>
   void join(const std::string& name, name_lines<Operation>& from, std::vector<Operation>& to, batch& into);
-  static void take_one(task_list& from, batch& into);
+  static void take_first(task_list& from, batch& into);
 
   name_lines<acquire_ptr> acquires_;
   name_lines<release_ptr> releases_;

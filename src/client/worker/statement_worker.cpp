@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <iterator>
 #include <new>
 #include <thread>
 #include <utility>
@@ -202,40 +203,64 @@ void statement_worker::carry(batch& work) {
   reconnect_.reset();
 }
 
-// A task that finds no connection makes one. If that fails, the tasks behind it fail at once, so that they do
-// not each wait for a connection.
 void statement_worker::run_tasks(std::vector<task_ptr>& tasks) {
-  std::exception_ptr unreachable;
+  const auto rest =
+      std::partition(tasks.begin(), tasks.end(), [](const task_ptr& task) { return task->edits.empty(); });
+  std::vector<task_ptr> edits{rest, tasks.end()};
+  tasks.erase(rest, tasks.end());
   while (!tasks.empty()) {
     const auto task = std::move(tasks.back());
     tasks.pop_back();
-    if (task->answer.is_complete()) continue;
-    const bool connected = slot_.is_connected();
-    bool wanted = false;
-    bool unknown = false;
-    try {
-      // An earlier try of this task may still run on a connection that broke.
-      slot_.end_ghosts();
-      slot_.call([&](store::session& session) { task->work(session); });
-      wanted = task->answer.complete(true);
-    } catch (const error& failure) {
-      unknown = failure.outcome_unknown();
-      if (!connected && !slot_.is_connected()) unreachable = std::current_exception();
-      wanted = task->answer.fail(std::current_exception());
-    } catch (...) {
-      wanted = task->answer.fail(std::current_exception());
-    }
-    try {
-      if (!wanted && task->undo) task->undo();
-    } catch (...) {
-      // Reconciliation does what undo() could not.
-    }
-    // The task's caller may not know what the task has left in the database.
-    if (!wanted || unknown) client_.reconcile.request();
-    // Such a ghost may be executed later than that.
-    if (unknown) client_.reconcile.request_repeatedly();
+    run({&task, 1}, [&](store::session& session) { task->work(session); });
   }
-  if (unreachable) client_.queue.fail_tasks(unreachable);
+  std::erase_if(edits, [](const task_ptr& task) { return task->answer.is_complete(); });
+  if (run_edit(edits)) return;
+  for (const auto& task : edits) run_edit({&task, 1});
+}
+
+bool statement_worker::run_edit(std::span<const task_ptr> tasks) {
+  return run(tasks, [&](store::session& session) { edit_for(tasks, client_, session); });
+}
+
+// A task that finds no connection makes one. If that fails, the tasks behind it fail at once, so that they do
+// not each wait for a connection.
+bool statement_worker::run(std::span<const task_ptr> tasks,
+                           const std::function<void(store::session&)>& work) {
+  const bool is_over =
+      std::ranges::all_of(tasks, [](const task_ptr& task) { return task->answer.is_complete(); });
+  if (is_over) return true;
+  const bool connected = slot_.is_connected();
+  std::exception_ptr cause;
+  bool unknown = false;
+  try {
+    // An earlier try of a task may still run on a connection that broke.
+    slot_.end_ghosts();
+    slot_.call(work);
+  } catch (const error& failure) {
+    unknown = failure.outcome_unknown();
+    if (tasks.size() > 1 && !unknown && slot_.is_connected()) return false;
+    cause = std::current_exception();
+    if (!connected && !slot_.is_connected()) client_.queue.fail_tasks(cause);
+  } catch (...) {
+    cause = std::current_exception();
+  }
+  bool is_wanted = true;
+  for (const auto& task : tasks) is_wanted = answer(*task, cause) && is_wanted;
+  // A task's caller may not know what the task has left in the database.
+  if (!is_wanted || unknown) client_.reconcile.request();
+  // Such a ghost may be executed later than that.
+  if (unknown) client_.reconcile.request_repeatedly();
+  return true;
+}
+
+bool statement_worker::answer(task_operation& task, const std::exception_ptr& failure) noexcept {
+  if (failure ? task.answer.fail(failure) : task.answer.complete(true)) return true;
+  try {
+    if (task.undo) task.undo();
+  } catch (...) {
+    // Reconciliation does what undo() could not.
+  }
+  return false;
 }
 
 // Each unanswered request of the batch is retried or fails. The requests of a batch that was refused are sent

@@ -5,12 +5,16 @@
 #include "client/base/repeated_failures.hpp"
 #include "client/connection/session_slot.hpp"
 #include "client/core/submission_queue.hpp"
+#include "client/worker/edit_task.hpp"
 #include "client/worker/fast_path.hpp"
 #include "client/worker/slow_path.hpp"
 #include "client/worker/worker_services.hpp"
 #include "model/annotated_mutex.hpp"
 
+#include <exception>
+#include <functional>
 #include <memory>
+#include <span>
 #include <vector>
 
 namespace rowlock::client_layer {
@@ -56,6 +60,13 @@ class statement_worker {
   std::chrono::nanoseconds pause_without_connection() ROWLOCK_UNCHECKED { return reconnect_.next(); }
   void carry(batch& work) ROWLOCK_REQUIRES(owner_);
   void run_tasks(std::vector<task_ptr>& tasks) ROWLOCK_REQUIRES(owner_);
+  // Both run one task, or several that share the work, and answer each. False: it failed, perhaps because of one of
+  // several tasks. Then nothing has been done, none of them is answered, and each must be run by itself.
+  bool run(std::span<const task_ptr> tasks, const std::function<void(store::session&)>& work)
+      ROWLOCK_REQUIRES(owner_);
+  bool run_edit(std::span<const task_ptr> tasks) ROWLOCK_REQUIRES(owner_);
+  // False: the task's caller has given up. failure: null if the task has succeeded.
+  static bool answer(task_operation& task, const std::exception_ptr& failure) noexcept;
   // failure: null if memory ran out.
   void fail(const std::exception_ptr& cause, const error* failure, batch& work) noexcept
       ROWLOCK_REQUIRES(owner_);

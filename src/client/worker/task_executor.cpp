@@ -1,7 +1,6 @@
 #include "client/worker/task_executor.hpp"
 
 #include "client/base/backoff.hpp"
-#include "client/worker/edit_round.hpp"
 
 #include <algorithm>
 #include <utility>
@@ -62,32 +61,23 @@ void task_executor::run(std::function<void(store::session&)> work, const call_li
   await_answer(begin(std::move(work)), limit);
 }
 
-task_executor::pending_decision task_executor::begin_decision(const std::string& name,
-                                                              const decision_subject& about,
-                                                              lock_decision decide) {
-  const auto reply = std::make_shared<edit_reply>();
-  const auto task = begin([this, reply, name, about, decide = std::move(decide)](store::session& session) {
-    const auto lease = client_.queue.lease();
-    edit_round edit{client_, 1};
-    edit.add({.name = name,
-              .about = about.hold,
-              .own = lease ? lease->id() : lease_id{},
-              .needs_data = about.needs_data});
-    edit.decide_each(session, [&](auto, const auto& view, auto) { return decide(view); });
-    edit.follow_up(session);
-    *reply = edit.take_replies().front();
-  });
-  return {task, reply};
+std::shared_ptr<edit_task> task_executor::begin_decision(const std::string& name,
+                                                         const decision_subject& about,
+                                                         lock_decision decide) {
+  ready_();
+  auto task = std::make_shared<edit_task>(name, about, std::move(decide));
+  client_.queue.submit(task);
+  return task;
 }
 
-std::optional<outcome> task_executor::outcome_of(const pending_decision& round) {
-  switch (round.reply->state) {
+std::optional<outcome> task_executor::outcome_of(edit_task& round) {
+  switch (round.reply.state) {
     case edit_state::again:
     case edit_state::locked: return {};
-    case edit_state::missing: round.reply->made.outcome.result = outcome::what::absent; break;
+    case edit_state::missing: round.reply.made.outcome.result = outcome::what::absent; break;
     case edit_state::settled: break;
   }
-  return std::move(round.reply->made.outcome);
+  return std::move(round.reply.made.outcome);
 }
 
 outcome task_executor::decide(const std::string& name, const decision_subject& about,
@@ -96,8 +86,8 @@ outcome task_executor::decide(const std::string& name, const decision_subject& a
   auto pause = row_probe();
   for (;;) {
     const auto round = begin_decision(name, about, decide);
-    await_answer(round.task, limit);
-    if (auto settled = outcome_of(round)) return std::move(*settled);
+    await_answer(round, limit);
+    if (auto settled = outcome_of(*round)) return std::move(*settled);
     if (client_.environment.time.now() >= until) {
       throw error(errc::contention, "the row of \"" + name +
                                         "\" is locked by a guarded transaction, or by a client that hangs; "

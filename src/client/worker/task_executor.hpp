@@ -2,7 +2,7 @@
 #pragma once
 
 #include "client/core/operation.hpp"
-#include "client/decision/decisions.hpp"
+#include "client/worker/edit_task.hpp"
 #include "client/worker/worker_services.hpp"
 
 #include <functional>
@@ -14,21 +14,6 @@
 #include <utility>
 
 namespace rowlock::client_layer {
-
-struct edit_reply;
-
-// Decides about a lock from what was read under its row.
-using lock_decision = std::function<decision(const store::lock_view&)>;
-
-// The hold that a decision is about, nil if it is about no single one. Most decisions do not need its data.
-struct decision_subject {
-  decision_subject() = default;
-  decision_subject(model::hold_id about, bool with_data = false)  // NOLINT: the hold alone says it
-      : hold{about}, needs_data{with_data} {}
-
-  model::hold_id hold;
-  bool needs_data = false;  // lock_view::data
-};
 
 // What ends a call earlier than client_environment::longest_call().
 struct call_limit {
@@ -68,11 +53,10 @@ class task_executor {
   // breaks. Throws error(contention) if the row stays locked for longer than a statement may take.
   outcome decide(const std::string& name, const decision_subject& about, const lock_decision& decide,
                  const call_limit& limit = {});
-  // One round of decide(). If outcome_of() is empty when its task is done, another round is needed.
-  struct pending_decision;
-  pending_decision begin_decision(const std::string& name, const decision_subject& about,
-                                  lock_decision decide);
-  static std::optional<outcome> outcome_of(const pending_decision& round);
+  // One round of decide(), which await() waits for. If outcome_of() is empty then, another round is needed.
+  std::shared_ptr<edit_task> begin_decision(const std::string& name, const decision_subject& about,
+                                            lock_decision decide);
+  static std::optional<outcome> outcome_of(edit_task& round);
   // As decide(), but retried while the database cannot be reached, for as long as a call may take. Only for
   // decisions that may be made twice.
   outcome decide_with_retry(const std::string& name, const decision_subject& about,
@@ -90,11 +74,6 @@ class task_executor {
 
   worker_services& client_;
   std::function<void()> ready_;
-};
-
-struct task_executor::pending_decision {
-  task_ptr task;
-  std::shared_ptr<edit_reply> reply;  // shared with the task, because the caller may have given up
 };
 
 }  // namespace rowlock::client_layer

@@ -1,0 +1,28 @@
+#include "client/worker/edit_task.hpp"
+
+#include <algorithm>
+#include <utility>
+#include <vector>
+
+namespace rowlock::client_layer {
+
+void edit_for(std::span<const std::shared_ptr<task_operation>> tasks, worker_services& client,
+              store::session& session) {
+  std::vector<edit_task*> by_name;
+  for (const auto& task : tasks) by_name.push_back(static_cast<edit_task*>(task.get()));
+  std::ranges::sort(by_name, {}, &task_operation::edits);
+  const auto lease = client.queue.lease();
+  edit_round edit{client, by_name.size()};
+  for (const auto* task : by_name) {
+    edit.add({.name = task->edits,
+              .about = task->about.hold,
+              .own = lease ? lease->id() : lease_id{},
+              .needs_data = task->about.needs_data});
+  }
+  edit.decide_each(session, [&](std::size_t i, const auto& view, auto) { return by_name[i]->decide(view); });
+  edit.follow_up(session);
+  auto replies = edit.take_replies();
+  for (std::size_t i = 0; i < replies.size(); ++i) by_name[i]->reply = std::move(replies[i]);
+}
+
+}  // namespace rowlock::client_layer

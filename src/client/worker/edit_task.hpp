@@ -1,0 +1,45 @@
+// A task that decides about one lock under its row. The tasks of several callers share an edit, and its commit, if their
+// locks differ.
+#pragma once
+
+#include "client/core/operation.hpp"
+#include "client/decision/decisions.hpp"
+#include "client/worker/edit_round.hpp"
+#include "client/worker/worker_services.hpp"
+
+#include <functional>
+#include <memory>
+#include <span>
+
+namespace rowlock::client_layer {
+
+// Decides about a lock from what was read under its row.
+using lock_decision = std::function<decision(const store::lock_view&)>;
+
+// The hold that a decision is about, nil if it is about no single one. Most decisions do not need its data.
+struct decision_subject {
+  decision_subject() = default;
+  decision_subject(model::hold_id about, bool with_data = false)  // NOLINT: the hold alone says it
+      : hold{about}, needs_data{with_data} {}
+
+  model::hold_id hold;
+  bool needs_data = false;  // lock_view::data
+};
+
+struct edit_task final : task_operation {
+  edit_task(std::string name, const decision_subject& asked, lock_decision decides)
+      : about{asked}, decide{std::move(decides)} {
+    edits = std::move(name);
+  }
+
+  const decision_subject about;
+  const lock_decision decide;
+  edit_reply reply{};  // once the task is answered
+};
+
+// Runs these tasks in one edit. Requires: each is an edit_task, and their names differ. Throws what the store throws;
+// then nothing is known of any of them.
+void edit_for(std::span<const std::shared_ptr<task_operation>> tasks, worker_services& client,
+              store::session& session);
+
+}  // namespace rowlock::client_layer
