@@ -136,7 +136,7 @@ TEST_P(lock_api_test, acquires_renews_and_releases) {
   EXPECT_LE(held["expires_in_ms"], 60'000);
   EXPECT_FALSE(held.contains("release_request"));
   ASSERT_EQ(holders("billing/nightly").size(), 1U);
-  EXPECT_EQ(holders("billing/nightly")[0].hold_id.to_string(), held["hold_id"]);
+  EXPECT_EQ(holders("billing/nightly")[0].hold_id.to_string(), held["hold_id"].get<std::string>());
   EXPECT_EQ(holders("billing/nightly")[0].token.value(), held["token"]);
 
   EXPECT_EQ(put(server, "billing/nightly", second_id).status, 423);
