@@ -78,9 +78,10 @@ int main(int count, char** given) {
   cli::add_nonempty(
       root, "--threads", words.threads,
       "Threads; of clients, how many; of handover, processes (default 2), of handover-local, threads "
-      "(default 4); of hot, threads of all processes; of tasks, coroutines; of waiters, how many wait; of "
-      "permits, how "
-      "many another client holds; of all, held, names, reconcile and lost, how many locks")
+      "(default 4); of hot, threads of all processes; of tasks, coroutines; of waiters and "
+      "http-waits, how many wait; of permits, how many another client holds; of all, held, names, reconcile, "
+      "lost "
+      "and http-metrics, how many locks")
       ->check(CLI::Range(1, 10'000'000));
   cli::add_nonempty(root, "--capacity", words.capacity, "Of semaphore: its permits")
       ->check(CLI::Range(1, 1'000'000'000))

@@ -50,6 +50,11 @@ const std::vector<scenario>& scenarios() {
        "the same without them", beside},
       {"http", "1, 64 and 256 clients of `rowlock serve`, each with a name of its own",
        "the library with as many threads", http},
+      {"http-waits",
+       "milliseconds until the next of 10,000 requests that wait at `rowlock serve` is answered",
+       "the library with as many asynchronous acquires", http_waits},
+      {"http-metrics", "milliseconds of a scrape of `rowlock serve` beside 10,000 locks", "GET /healthz",
+       http_metrics},
       {"idle", "processor time of a client that only holds something, beside 299 others (of a server: 19)",
        "the same with one client", idle},
   };

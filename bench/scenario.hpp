@@ -91,6 +91,11 @@ std::vector<result> beside(const plan& plan);
 // Pairs of acquire and release over HTTP, by 1, 64 and 256 clients of a `rowlock serve` that the scenario starts; against
 // the library with as many threads. It needs the command beside this program.
 std::vector<result> http(const plan& plan);
+// 10,000 requests wait at that server, a hundred for each lock: the time from a release until the next one is answered,
+// and the memory and threads of the server; against asynchronous acquires of the library.
+std::vector<result> http_waits(const plan& plan);
+// GET /metrics of that server beside 10,000 locks, against GET /healthz.
+std::vector<result> http_metrics(const plan& plan);
 // The processor time of 300 clients (of a server: 20) that have a hold each and do nothing, per client, against one.
 std::vector<result> idle(const plan& plan);
 

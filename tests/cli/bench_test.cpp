@@ -240,6 +240,30 @@ TEST_P(bench_test, all_are_told_of_a_lost_lease) {
   expect_measured(results[0], "lost", 1500);
 }
 
+TEST_P(bench_test, clients_of_a_server_are_compared_with_threads) {
+  auto results = bench("http", {"--threads", "3", "--rounds", "1"});
+  ASSERT_EQ(results.size(), 1u);
+  expect_measured(results[0], "http", 3);
+}
+
+TEST_P(bench_test, waits_at_a_server_leave_nothing_behind) {
+  auto results = bench("http-waits", {"--threads", "30", "--rounds", "1"});
+  ASSERT_EQ(results.size(), 1u);
+  expect_measured(results[0], "http-waits", 30);
+  EXPECT_LT(results[0]["server_threads"], 200);
+  for (const auto& lock : json_of({"list"})) {
+    EXPECT_EQ(lock["in_use"], 0) << lock;
+    EXPECT_EQ(lock["waiters"], 0) << lock;
+  }
+}
+
+TEST_P(bench_test, a_scrape_is_measured_beside_many_locks) {
+  auto results = bench("http-metrics", {"--threads", "300", "--rounds", "1"});
+  ASSERT_EQ(results.size(), 1u);
+  expect_measured(results[0], "http-metrics", 300);
+  EXPECT_GE(results[0]["locks"], 300);
+}
+
 TEST_P(bench_test, a_scenario_that_does_not_exist_is_a_usage_error) {
   auto result = start_bench({"speed"})->wait();
   EXPECT_EQ(result.exit_code, 64);
