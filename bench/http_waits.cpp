@@ -168,6 +168,32 @@ class library_crowd {
   std::deque<waited_lock> lines_;
 };
 
+// Nobody else releases the holds of clients that have gone, also those of an earlier run.
+class freed_names {
+ public:
+  freed_names(const plan& plan, int names)
+      : admin_{rowlock::connect(plan.url, plan.settings)}, names_{names} {
+    free();
+  }
+  ~freed_names() {
+    try {
+      free();
+    } catch (const rowlock::error&) {
+      // They end with their ttl.
+    }
+  }
+  freed_names(const freed_names&) = delete;
+  freed_names& operator=(const freed_names&) = delete;
+
+ private:
+  void free() {
+    for (int i = 0; i < names_; ++i) admin_.release(fmt::format("bench/http/{}", i));
+  }
+
+  rowlock::admin admin_;
+  const int names_;
+};
+
 result measure_waits(const plan& plan, int names, int count) {
   const auto slice = plan.slice.value_or(5s);
   // One address may have a quarter of all connections.
@@ -217,11 +243,9 @@ std::vector<result> http_waits(const plan& plan) {
   const int count = plan.threads.value_or(10'000);
   const int names = std::clamp(count / 10, 1, most_names);
   const auto database = open_floor(plan);
+  const freed_names freed{plan, names};
   auto one = measure_waits(plan, names, count);
   one.durability = database->durability();
-  // Nobody releases the holds of clients that have gone.
-  rowlock::admin admin{rowlock::connect(plan.url, plan.settings)};
-  for (int i = 0; i < names; ++i) admin.release(fmt::format("bench/http/{}", i));
   return {one};
 }
 

@@ -12,6 +12,7 @@
 #include <fstream>
 #include <iterator>
 #include <stdexcept>
+#include <system_error>
 #include <thread>
 
 #include <arpa/inet.h>
@@ -103,7 +104,10 @@ void serve_process::start(const plan& plan, const std::vector<std::string>& word
       port_ = static_cast<std::uint16_t>(std::stoi(labelled(said, "listening on http://127.0.0.1:")));
       return;
     }
-    if (std::chrono::steady_clock::now() > give_up) throw std::runtime_error("rowlock serve: " + said);
+    const bool has_ended = ::waitpid(pid_, nullptr, WNOHANG) == pid_;
+    if (has_ended) pid_ = -1;
+    if (has_ended || std::chrono::steady_clock::now() > give_up)
+      throw std::runtime_error("rowlock serve: " + said);
     std::this_thread::sleep_for(10ms);
   }
 }
@@ -113,7 +117,8 @@ void serve_process::end() {
     ::kill(pid_, SIGTERM);
     ::waitpid(pid_, nullptr, 0);
   }
-  std::filesystem::remove_all(folder_);
+  std::error_code ignored;
+  std::filesystem::remove_all(folder_, ignored);
 }
 
 long serve_process::status(const std::string& label) const {

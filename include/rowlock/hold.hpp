@@ -106,7 +106,7 @@ class ROWLOCK_OWNER hold {
 
   // Attaches a text to the hold for all who look (holder_info::data), such as "deploy 4711" or "shard 3":
   // UTF-8, at most 4096 bytes, no NUL. It replaces the previous text; a new hold has an empty one. The call
-  // takes a transaction of its own. Anyone who may read the locks sees the text.
+  // takes a transaction, which calls for other locks may share. Anyone who may read the locks sees the text.
   //
   // The hold keeps the text through a renewal, a downgrade, an upgrade, a partial release, and transfer()
   // with adopt. When the hold ends, for whatever reason, the text is gone, even while the lock rests. A hold

@@ -14,6 +14,7 @@
 #include <chrono>
 #include <cstddef>
 #include <exception>
+#include <new>
 #include <optional>
 #include <span>
 #include <stop_token>
@@ -34,8 +35,8 @@ using namespace std::chrono_literals;
 using json = nlohmann::ordered_json;
 using stop_callback = std::stop_callback<std::function<void()>>;
 
-// Those that acquire wait for the transfers of their holds, and all that are under way share a transaction; so do the
-// releases.
+// A thread waits while a hold is transferred to its client, or is released. Those that wait at the same time share a
+// transaction.
 constexpr std::size_t threads = 64;
 constexpr std::size_t renewing_threads = 8;
 // Beyond that a request is refused. A wait in a queue is no job.
@@ -137,6 +138,8 @@ class lock_api::attempt {
   bool is_granted = false;   // nothing ends it any more
   bool is_answered = false;
   std::unique_ptr<stop_callback> watching{};  // the latest request's client
+  std::vector<std::function<void()>>
+      afterwards{};  // releases that came while a granted hold was left to its client
 
  private:
   lock_api& api_;
@@ -177,17 +180,29 @@ void lock_api::add_routes(router& to) {
 
 void lock_api::release_hold(const request& from, const reply& to) {
   const auto key = key_of(from);
+  const auto release_now = [this, key, to] {
+    post(releasing_, to, [this, key] {
+      auto result = release_result::lost;
+      db_.call("http_release", [&](const client& in) {
+        result = release(in, key, recent_.take(key, recent_holds::clock::now()));
+      });
+      return release_response(result);
+    });
+  };
   attempt_ptr under_way;
   {
     const model::annotated_lock lock{mutex_};
     if (const auto found = attempts_.find(key); found != attempts_.end()) under_way = found->second;
   }
-  if (under_way) give_up(under_way, 0);
-  post(releasing_, to, [this, key] {
-    auto result = release_result::lost;
-    db_.call("http_release", [&](const client& in) { result = release(in, key, recent_.take(key)); });
-    return release_response(result);
-  });
+  if (!under_way || give_up(under_way, 0) || !run_afterwards(under_way, release_now)) release_now();
+}
+
+bool lock_api::run_afterwards(const attempt_ptr& one, std::function<void()> step) {
+  const model::annotated_lock lock{mutex_};
+  const auto found = attempts_.find(one->key);
+  if (found == attempts_.end() || found->second != one) return false;
+  one->afterwards.push_back(std::move(step));
+  return true;
 }
 
 void lock_api::acquire(const request& from, const reply& to) {
@@ -232,26 +247,27 @@ void lock_api::watch(const attempt_ptr& one, const reply& to, unsigned number) {
   if (number == one->number) std::swap(watching, one->watching);
 }
 
-void lock_api::give_up(const attempt_ptr& one, unsigned number) {
+bool lock_api::give_up(const attempt_ptr& one, unsigned number) {
   std::optional<reply> to;
   {
     const model::annotated_lock lock{mutex_};
-    if ((number != 0 && number != one->number) || one->is_granted) return;
+    if ((number != 0 && number != one->number) || one->is_granted) return false;
     one->is_given_up = true;
     forget(*one);  // the next request for the key begins anew
     if (!std::exchange(one->is_answered, true)) to = std::exchange(one->latest, {});
   }
   if (to) to->send(given_up_response());
   one->wait.request_stop();
+  return true;
 }
 
 // The answer to an earlier request may have been lost, also that of another process. If the client holds the lock
 // exclusively then, a try finds it busy, so the look can follow the try, and seldom has to.
 void lock_api::ask(const attempt_ptr& one) {
   if (one->body.is_shared()) {
-    if (!has_it(one)) ask(one, one->body.wait);
+    if (!has_it(one)) try_for(one, one->body.wait);
   } else {
-    ask(one, 0ms);
+    try_for(one, 0ms);
   }
 }
 
@@ -264,7 +280,7 @@ bool lock_api::has_it(const attempt_ptr& one) {
   return found.has_value();
 }
 
-void lock_api::ask(const attempt_ptr& one, std::chrono::milliseconds wait) {
+void lock_api::try_for(const attempt_ptr& one, std::chrono::milliseconds wait) {
   db_.call("http_acquire", [&](const client& in) {
     const executor where = [this, one](task next) {
       post(one, [shared = std::make_shared<task>(std::move(next))] { (*shared)(); });
@@ -283,9 +299,10 @@ void lock_api::end(const attempt_ptr& one, std::chrono::milliseconds waited, acq
     one->is_granted = got.hold.valid();
   }
   if (one->is_granted) return grant(one, std::move(got.hold));
-  // After a wait: another process may just have been granted it for this client, whose connection to that process broke.
+  // The client may hold it itself. After a wait, another process may also have been granted it for this client meanwhile,
+  // whose connection to that process broke.
   if (has_it(one)) return;
-  if (waited < one->body.wait) return ask(one, one->body.wait);
+  if (waited < one->body.wait) return try_for(one, one->body.wait);
   answer(*one, error_response(423, "busy", "somebody holds the lock, or waits for it"));
 }
 
@@ -293,7 +310,8 @@ void lock_api::grant(const attempt_ptr& one, hold held) {
   db_.call("http_grant", [&](const client& in) {
     auto left = leave_to_client(std::move(held), one->key, one->body);
     // One client may hold several permits or readings under one key.
-    if (!left.is_shared) recent_.add(one->key, std::move(left.text));
+    const auto expires = recent_holds::clock::now() + left.expires_in;
+    if (!left.is_shared) recent_.add(one->key, left.text, expires);
     answer(*one, hold_response(in, one->key, left));
   });
 }
@@ -301,13 +319,22 @@ void lock_api::grant(const attempt_ptr& one, hold held) {
 void lock_api::answer(attempt& one, response with) {
   std::optional<reply> to;
   std::unique_ptr<stop_callback> watching;
+  std::vector<std::function<void()>> afterwards;
   {
     const model::annotated_lock lock{mutex_};
     forget(one);
     watching = std::move(one.watching);
+    afterwards.swap(one.afterwards);
     if (!std::exchange(one.is_answered, true)) to = std::exchange(one.latest, {});
   }
   if (to) to->send(std::move(with));
+  for (const auto& step : afterwards) {
+    try {
+      step();
+    } catch (const std::bad_alloc&) {
+      // That client gets no answer, and asks again.
+    }
+  }
 }
 
 void lock_api::forget(const attempt& one) {

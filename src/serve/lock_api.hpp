@@ -20,8 +20,8 @@
 
 namespace rowlock::serve {
 
-// It keeps nothing but the requests that it has not answered. Granted holds are rows of the database alone
-// (http_holds.hpp), so a client may go on with another process at any time.
+// It keeps nothing but the requests that it has not answered, and hints about the latest holds. Granted holds are rows of
+// the database alone (http_holds.hpp), so a client may go on with another process at any time.
 class lock_api {
  public:
   explicit lock_api(database& db);  // outlives the object
@@ -42,12 +42,15 @@ class lock_api {
   // Null if the request has joined an attempt that is under way, or was answered.
   attempt_ptr begin(const http_hold_key& key, const acquire_body& body, const reply& to);
   void watch(const attempt_ptr& one, const reply& to, unsigned number);
-  // The wait ends, unless a later request than that one has joined the attempt. 0: in any case.
-  void give_up(const attempt_ptr& one, unsigned number);
+  // The wait ends, unless a later request than that one has joined the attempt. 0: in any case. False: it does not end,
+  // or has ended with a grant.
+  bool give_up(const attempt_ptr& one, unsigned number);
+  // False: the attempt has been answered, and the step is not run.
+  bool run_afterwards(const attempt_ptr& one, std::function<void()> step);
   void ask(const attempt_ptr& one);
   // Whether the client has the hold already, and was answered.
   bool has_it(const attempt_ptr& one);
-  void ask(const attempt_ptr& one, std::chrono::milliseconds wait);
+  void try_for(const attempt_ptr& one, std::chrono::milliseconds wait);
   void end(const attempt_ptr& one, std::chrono::milliseconds waited, acquired got);
   void grant(const attempt_ptr& one, hold held);
   void answer(attempt& one, response with);

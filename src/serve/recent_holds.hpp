@@ -4,6 +4,7 @@
 #include "model/annotated_mutex.hpp"
 #include "serve/http_holds.hpp"
 
+#include <chrono>
 #include <cstddef>
 #include <list>
 #include <map>
@@ -12,28 +13,32 @@
 
 namespace rowlock::serve {
 
-// A hint: another process may have released or extended the hold meanwhile, and this one forgets the oldest. Any thread
-// may call it.
+// A hint: another process may have released the hold meanwhile. What has expired, and the oldest of too many, is
+// forgotten. Any thread may call it.
 class recent_holds {
  public:
+  using clock = std::chrono::steady_clock;
+
   explicit recent_holds(std::size_t most) : most_{most} {}
 
-  // text: of hold::transfer.
-  void add(const http_hold_key& key, std::string text);
+  // text: of hold::transfer. Without memory it is not added.
+  void add(const http_hold_key& key, const std::string& text, clock::time_point expires) noexcept;
   // Forgets it, too.
-  std::optional<std::string> take(const http_hold_key& key);
+  std::optional<std::string> take(const http_hold_key& key, clock::time_point now);
 
  private:
   struct entry {
+    http_hold_key key;
     std::string text;
-    std::list<http_hold_key>::iterator age;
+    clock::time_point expires;
   };
-  void erase(std::map<http_hold_key, entry>::iterator one) ROWLOCK_REQUIRES(mutex_);
+  using place = std::list<entry>::iterator;
+  void erase(std::map<http_hold_key, place>::iterator one) ROWLOCK_REQUIRES(mutex_);
 
   const std::size_t most_;
   model::annotated_mutex mutex_;
-  std::map<http_hold_key, entry> texts_ ROWLOCK_GUARDED_BY(mutex_);
-  std::list<http_hold_key> oldest_first_ ROWLOCK_GUARDED_BY(mutex_);
+  std::list<entry> oldest_first_ ROWLOCK_GUARDED_BY(mutex_);
+  std::map<http_hold_key, place> by_key_ ROWLOCK_GUARDED_BY(mutex_);
 };
 
 }  // namespace rowlock::serve

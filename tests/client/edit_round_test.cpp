@@ -96,6 +96,24 @@ TEST_F(edit_round_test, a_decision_is_reported_unless_it_must_be_made_again) {
   EXPECT_EQ(edit({a}, what::guarded).state, edit_state::locked);
 }
 
+// An earlier commit is made durable after that of the edit, so the failure comes when something has been done.
+TEST_F(edit_round_test, that_cannot_make_an_earlier_commit_durable_is_in_doubt_if_it_has_written) {
+  server->show_commits_early();
+  denied = "make_durable";
+  for (const bool writes : {false, true}) {
+    try {
+      edit({{.name = a, .own = own()}, {.name = b, .own = own()}},
+           [&](std::size_t i, const auto& view, auto) {
+             return i == 1 && writes ? raising(view) : deciding(what::released);
+           });
+      ADD_FAILURE() << "it was denied";
+    } catch (const error& failure) {
+      EXPECT_EQ(failure.kind(), errc::privilege);
+      EXPECT_EQ(failure.outcome_unknown(), writes);
+    }
+  }
+}
+
 TEST_F(edit_round_test, a_row_that_is_locked_is_not_decided) {
   server->lock_row(a);
   const auto reply = edit({a}, [](const auto&) -> decision {

@@ -269,6 +269,31 @@ TEST_F(pending_operations_test, tasks_that_edit_different_locks_come_in_one_batc
   EXPECT_FALSE(pending.has_tasks());
 }
 
+TEST_F(pending_operations_test, a_batch_has_one_edit_for_its_tasks) {
+  const auto editing = [](const std::string& name, bool alone) {
+    auto made = std::make_shared<task_operation>();
+    made->edits = name;
+    made->alone = alone;
+    return made;
+  };
+  const auto taken = [&](bool background_first) {
+    client_layer::batch formed;
+    if (background_first) pending.take_background(formed);
+    pending.take_task(formed);
+    return formed.tasks;
+  };
+  const auto in_background = editing("a", false);
+  const auto same_lock = editing("a", false);
+  const auto alone = editing("b", true);
+  const auto c = editing("c", false);
+  pending.delay(in_background, start);
+  pending.add_delayed_acquires(start);
+  for (const auto& one : {same_lock, alone, c}) pending.add(one);
+  EXPECT_THAT(taken(true), ElementsAre(in_background)) << "the first task is about the same lock";
+  EXPECT_THAT(taken(false), ElementsAre(same_lock, c));
+  EXPECT_THAT(taken(false), ElementsAre(alone));
+}
+
 TEST_F(pending_operations_test, a_batch_that_is_put_back_comes_first) {
   const auto first = asks("a");
   const auto second = asks("b");

@@ -11,6 +11,7 @@
 #include "model/lock.hpp"
 #include "store/store.hpp"
 
+#include <exception>
 #include <functional>
 #include <limits>
 #include <memory>
@@ -211,7 +212,9 @@ inline std::shared_ptr<release_operation> take_withdrawal_of(acquire_operation& 
 // Other work with a session. Not retried; not begun once its caller has given up.
 struct task_operation {
   std::function<void(store::session&)> work;
-  std::string edits{};  // the name of the lock that an edit_task decides about, which has no `work`; or empty
+  std::string edits{};           // the lock that an edit_task decides about; if it is set, `work` is empty
+  bool alone = false;            // an edit_task that shares its edit with no other
+  std::exception_ptr failure{};  // of an edit_task that has failed although others in its edit have succeeded
   std::function<void()> undo{};  // for a caller that gave up while the work ran
   promised<bool> answer{};
 };

@@ -189,19 +189,30 @@ void pending_operations::take_releases(batch& into) {
 }
 
 void pending_operations::take_first(task_list& from, batch& into) {
-  if (from.empty()) return;
   std::unordered_set<std::string_view> names;
+  bool is_shared = true;  // the edit of the batch
+  for (const auto& task : into.tasks) {
+    if (task->edits.empty()) continue;
+    names.insert(task->edits);
+    is_shared = is_shared && !task->alone;
+  }
+  const auto joins = [&](const task_operation& task) {
+    return is_shared && (names.empty() || !task.alone) && !names.contains(task.edits);
+  };
   const auto take = [&](task_list::iterator at) {
+    if (!(*at)->edits.empty()) names.insert((*at)->edits);
     into.tasks.push_back(*at);
+    is_shared = is_shared && !(*at)->alone;
     return from.erase(at);
   };
-  auto at = take(from.begin());
-  const std::string_view first = into.tasks.back()->edits;
-  if (first.empty()) return;
-  names.insert(first);
-  for (std::size_t seen = 1; at != from.end() && seen < batch_limit; ++seen) {
-    const std::string_view name = (*at)->edits;
-    at = !name.empty() && names.insert(name).second ? take(at) : std::next(at);
+  auto at = from.begin();
+  if (at == from.end()) return;
+  const bool edits = !(*at)->edits.empty();
+  if (edits && !joins(**at)) return;
+  at = take(at);
+  if (!edits) return;
+  for (std::size_t seen = 1; at != from.end() && seen < batch_limit && names.size() < joined_limit; ++seen) {
+    at = !(*at)->edits.empty() && joins(**at) ? take(at) : std::next(at);
   }
 }
 

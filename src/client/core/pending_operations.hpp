@@ -99,7 +99,7 @@ class pending_operations {
   bool has_passed_over() const { return passed_over_; }
   void take_releases(batch& into);
   // Each takes at most one task, which may last as long as a statement may: releases that come meanwhile wait
-  // for the task. If it decides about a lock, others that decide about other locks come along.
+  // for the task. An edit_task counts as one together with others about other locks, which share its edit.
   void take_task(batch& into) { take_first(tasks_, into); }
   void take_background(batch& into) { take_first(background_, into); }
   // Reserves a name for the batch, also that of an operation that was never added. False: a batch has

@@ -130,7 +130,19 @@ void edit_round::answered(store::lock_verbs& session, std::span<const edit_resul
     }
   }
   for (std::size_t i = 0; i < items_.size(); ++i) {
-    if (is_only_read(i)) return session.make_durable(items_[i].own);
+    if (is_only_read(i)) return make_durable(session, items_[i].own);
+  }
+}
+
+// This follows the commit, so its failure leaves the outcome of what was written unknown to the caller.
+void edit_round::make_durable(store::lock_verbs& session, lease_id own) const {
+  try {
+    session.make_durable(own);
+  } catch (const error& failure) {
+    const bool has_written =
+        std::ranges::any_of(replies_, [](const edit_reply& one) { return !one.made.change.empty(); });
+    throw error(failure.kind(), failure.what(), failure.database_code(),
+                failure.outcome_unknown() || has_written);
   }
 }
 

@@ -120,6 +120,7 @@ class edit_round {
   const store::lock_change& decided(std::size_t i, decision made, const store::lock_view& view);
   void answered(store::lock_verbs& session, std::span<const store::edit_result> results);
   bool is_only_read(std::size_t i) const;
+  void make_durable(store::lock_verbs& session, lease_id own) const;
   void notify(const std::string& name, const decision& made);
   void send_rest(const session_call& call);
 

@@ -1,13 +1,15 @@
 #include "client/worker/edit_task.hpp"
 
 #include <algorithm>
+#include <exception>
+#include <new>
 #include <utility>
 #include <vector>
 
 namespace rowlock::client_layer {
 
 void edit_for(std::span<const std::shared_ptr<task_operation>> tasks, worker_services& client,
-              store::session& session) {
+              session_slot& slot) {
   std::vector<edit_task*> by_name;
   for (const auto& task : tasks) by_name.push_back(static_cast<edit_task*>(task.get()));
   std::ranges::sort(by_name, {}, &task_operation::edits);
@@ -19,10 +21,23 @@ void edit_for(std::span<const std::shared_ptr<task_operation>> tasks, worker_ser
               .own = lease ? lease->id() : lease_id{},
               .needs_data = task->about.needs_data});
   }
-  edit.decide_each(session, [&](std::size_t i, const auto& view, auto) { return by_name[i]->decide(view); });
-  edit.follow_up(session);
+  slot.call([&](store::lock_verbs& session) {
+    edit.decide_each(session,
+                     [&](std::size_t i, const auto& view, auto) { return by_name[i]->decide(view); });
+  });
+  std::exception_ptr failed;
+  try {
+    edit.follow_up([&](const auto& work) { slot.call(work); }, [](auto, auto&) {});
+  } catch (const error&) {
+    failed = std::current_exception();
+  } catch (const std::bad_alloc&) {
+    // The remaining steps are left out, as edit_round::follow_up(session) says.
+  }
   auto replies = edit.take_replies();
-  for (std::size_t i = 0; i < replies.size(); ++i) by_name[i]->reply = std::move(replies[i]);
+  for (std::size_t i = 0; i < replies.size(); ++i) {
+    by_name[i]->reply = std::move(replies[i]);
+    if (by_name[i]->reply.state != edit_state::settled) by_name[i]->failure = failed;
+  }
 }
 
 }  // namespace rowlock::client_layer

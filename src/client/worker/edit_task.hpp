@@ -2,6 +2,7 @@
 // locks differ.
 #pragma once
 
+#include "client/connection/session_slot.hpp"
 #include "client/core/operation.hpp"
 #include "client/decision/decisions.hpp"
 #include "client/worker/edit_round.hpp"
@@ -37,9 +38,10 @@ struct edit_task final : task_operation {
   edit_reply reply{};  // once the task is answered
 };
 
-// Runs these tasks in one edit. Requires: each is an edit_task, and their names differ. Throws what the store throws;
-// then nothing is known of any of them.
+// Runs these tasks in one edit, and notes what became of each. Requires: each is an edit_task, and their names differ. If
+// a step after the commit fails, the tasks that the commit has settled have succeeded, and each other one has `failure`.
+// Throws what else the store throws; unless that has outcome_unknown(), nothing was done.
 void edit_for(std::span<const std::shared_ptr<task_operation>> tasks, worker_services& client,
-              store::session& session);
+              session_slot& slot);
 
 }  // namespace rowlock::client_layer

@@ -1,6 +1,7 @@
 #include "client/worker/statement_worker.hpp"
 
 #include "client/core/reconciliation.hpp"
+#include "client/worker/edit_task.hpp"
 
 #include <algorithm>
 #include <chrono>
@@ -211,21 +212,19 @@ void statement_worker::run_tasks(std::vector<task_ptr>& tasks) {
   while (!tasks.empty()) {
     const auto task = std::move(tasks.back());
     tasks.pop_back();
-    run({&task, 1}, [&](store::session& session) { task->work(session); });
+    run({&task, 1}, [&] { slot_.call([&](store::session& session) { task->work(session); }); });
   }
   std::erase_if(edits, [](const task_ptr& task) { return task->answer.is_complete(); });
-  if (run_edit(edits)) return;
-  for (const auto& task : edits) run_edit({&task, 1});
-}
-
-bool statement_worker::run_edit(std::span<const task_ptr> tasks) {
-  return run(tasks, [&](store::session& session) { edit_for(tasks, client_, session); });
+  if (run(edits, [&] { edit_for(edits, client_, slot_); })) return;
+  for (const auto& task : edits) {
+    task->alone = true;
+    submit_again(task);
+  }
 }
 
 // A task that finds no connection makes one. If that fails, the tasks behind it fail at once, so that they do
 // not each wait for a connection.
-bool statement_worker::run(std::span<const task_ptr> tasks,
-                           const std::function<void(store::session&)>& work) {
+bool statement_worker::run(std::span<const task_ptr> tasks, const std::function<void()>& work) {
   const bool is_over =
       std::ranges::all_of(tasks, [](const task_ptr& task) { return task->answer.is_complete(); });
   if (is_over) return true;
@@ -235,7 +234,7 @@ bool statement_worker::run(std::span<const task_ptr> tasks,
   try {
     // An earlier try of a task may still run on a connection that broke.
     slot_.end_ghosts();
-    slot_.call(work);
+    work();
   } catch (const error& failure) {
     unknown = failure.outcome_unknown();
     if (tasks.size() > 1 && !unknown && slot_.is_connected()) return false;
@@ -245,7 +244,7 @@ bool statement_worker::run(std::span<const task_ptr> tasks,
     cause = std::current_exception();
   }
   bool is_wanted = true;
-  for (const auto& task : tasks) is_wanted = answer(*task, cause) && is_wanted;
+  for (const auto& task : tasks) is_wanted = answer(*task, cause ? cause : task->failure) && is_wanted;
   // A task's caller may not know what the task has left in the database.
   if (!is_wanted || unknown) client_.reconcile.request();
   // Such a ghost may be executed later than that.

@@ -5,7 +5,6 @@
 #include "client/base/repeated_failures.hpp"
 #include "client/connection/session_slot.hpp"
 #include "client/core/submission_queue.hpp"
-#include "client/worker/edit_task.hpp"
 #include "client/worker/fast_path.hpp"
 #include "client/worker/slow_path.hpp"
 #include "client/worker/worker_services.hpp"
@@ -60,11 +59,9 @@ class statement_worker {
   std::chrono::nanoseconds pause_without_connection() ROWLOCK_UNCHECKED { return reconnect_.next(); }
   void carry(batch& work) ROWLOCK_REQUIRES(owner_);
   void run_tasks(std::vector<task_ptr>& tasks) ROWLOCK_REQUIRES(owner_);
-  // Both run one task, or several that share the work, and answer each. False: it failed, perhaps because of one of
-  // several tasks. Then nothing has been done, none of them is answered, and each must be run by itself.
-  bool run(std::span<const task_ptr> tasks, const std::function<void(store::session&)>& work)
-      ROWLOCK_REQUIRES(owner_);
-  bool run_edit(std::span<const task_ptr> tasks) ROWLOCK_REQUIRES(owner_);
+  // Runs the work of one task, or of several that share it, and answers each. False: the work of several has failed,
+  // perhaps because of one of them. Then nothing has been done, and none of them is answered.
+  bool run(std::span<const task_ptr> tasks, const std::function<void()>& work) ROWLOCK_REQUIRES(owner_);
   // False: the task's caller has given up. failure: null if the task has succeeded.
   static bool answer(task_operation& task, const std::exception_ptr& failure) noexcept;
   // failure: null if memory ran out.
