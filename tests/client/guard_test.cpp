@@ -231,10 +231,20 @@ TEST_P(guard_test, a_snapshot_of_after_the_acquire_is_good_whatever_came_before_
     for (const auto& begin : beginnings()) {
       SCOPED_TRACE(begin);
       const hold held = mutex(db, "a").acquire();
-      app->run(begin);
-      app->value("SELECT balance FROM " + account);
-      EXPECT_NO_THROW(app->guard(held));
-      app->run("COMMIT");
+      std::string refusal = "never tried";
+      // On SQLite the guard writes, which fails if a renewal has written since the read; then one begins again.
+      for (int tries = 0; tries < (is_sqlite() ? 5 : 1) && !refusal.empty(); ++tries) {
+        app->run(begin);
+        app->value("SELECT balance FROM " + account);
+        try {
+          app->guard(held);
+          refusal.clear();
+        } catch (const error& failure) {
+          refusal = failure.what();
+        }
+        app->run(refusal.empty() ? "COMMIT" : "ROLLBACK");
+      }
+      EXPECT_EQ(refusal, "");
     }
   }
 }
