@@ -83,22 +83,15 @@ char state_of(pid_t pid) {
   return end_of_name == std::string::npos ? '\0' : stat[end_of_name + 2];
 }
 
-void until_state(pid_t pid, std::string_view states, const char* problem) {
-  const auto deadline = std::chrono::steady_clock::now() + std::chrono::seconds{10};
-  while (states.find(state_of(pid)) == std::string_view::npos) {
-    if (std::chrono::steady_clock::now() > deadline) throw std::runtime_error(problem);
-    std::this_thread::sleep_for(std::chrono::milliseconds{2});
-  }
-}
-
 }  // namespace
 
 void until_stopped(pid_t pid) {
-  until_state(pid, {"T\0ZX", 4}, "the process does not stop");
-}
-
-void until_gone(pid_t pid) {
-  until_state(pid, {"\0ZX", 3}, "the process does not end");
+  constexpr std::string_view ended_or_stopped{"T\0ZX", 4};
+  const auto deadline = std::chrono::steady_clock::now() + std::chrono::seconds{10};
+  while (ended_or_stopped.find(state_of(pid)) == std::string_view::npos) {
+    if (std::chrono::steady_clock::now() > deadline) throw std::runtime_error("the process does not stop");
+    std::this_thread::sleep_for(std::chrono::milliseconds{2});
+  }
 }
 
 }  // namespace rowlock::test

@@ -45,7 +45,5 @@ class child_process {
 
 // Waits until the process is stopped as by SIGSTOP, or has ended. Throws after ten seconds.
 void until_stopped(pid_t pid);
-// Waits until the process has ended, even if its parent has not reaped it. Throws after ten seconds.
-void until_gone(pid_t pid);
 
 }  // namespace rowlock::test

@@ -1,6 +1,7 @@
 #ifdef ROWLOCK_TEST_POSTGRES
 
 #include "own_server.hpp"
+#include "support/process_handle.hpp"
 
 #include <libpq-fe.h>
 #include <unistd.h>
@@ -10,6 +11,7 @@
 #include <fstream>
 #include <stdexcept>
 #include <thread>
+#include <utility>
 #include <vector>
 
 namespace rowlock::test {
@@ -71,28 +73,22 @@ class own_postgres final : public own_server {
   void kill() override {
     // The postmaster is stopped first, so that it neither starts more processes nor ends them by itself.
     stop();
-    const auto pids = stopped_;
-    stopped_.clear();
-    for (const pid_t pid : pids) ::kill(pid, SIGKILL);
+    const auto all = std::exchange(stopped_, {});
+    for (const auto& one : all) one.signal(SIGKILL);
     postmaster_->kill();
     postmaster_.reset();
     // The server does not start again while one of them uses its shared memory.
-    for (const pid_t pid : pids) until_gone(pid);
+    for (const auto& one : all) one.wait();
   }
 
   void stop() override {
     // The postmaster stops first, so that it starts no more processes.
-    stopped_ = {postmaster_->pid()};
-    postmaster_->signal(SIGSTOP);
-    until_stopped(postmaster_->pid());
-    for (const pid_t backend : backends()) {
-      stopped_.push_back(backend);
-      ::kill(backend, SIGSTOP);
-      until_stopped(backend);
-    }
+    stopped_.clear();
+    stop_one(postmaster_->pid());
+    for (const pid_t backend : backends()) stop_one(backend);
   }
   void go_on() override {
-    for (const pid_t pid : stopped_) ::kill(pid, SIGCONT);
+    for (const auto& one : stopped_) one.signal(SIGCONT);
     stopped_.clear();
   }
 
@@ -124,6 +120,10 @@ class own_postgres final : public own_server {
     }
     return true;
   }
+  void stop_one(pid_t pid) {
+    stopped_.emplace_back(pid).signal(SIGSTOP);
+    until_stopped(pid);
+  }
   std::vector<pid_t> backends() const {
     const auto pid = std::to_string(postmaster_->pid());
     std::ifstream file{"/proc/" + pid + "/task/" + pid + "/children"};
@@ -137,7 +137,7 @@ class own_postgres final : public own_server {
   server_home home_;
   const std::string url_ = "postgresql:///postgres?user=postgres&host=" + home_.path();
   std::unique_ptr<child_process> postmaster_;
-  std::vector<pid_t> stopped_;
+  std::vector<process_handle> stopped_;
 };
 
 }  // namespace

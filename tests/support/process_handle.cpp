@@ -4,6 +4,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include <stdexcept>
 #include <utility>
 
 namespace rowlock::test {
@@ -28,6 +29,12 @@ process_handle& process_handle::operator=(process_handle&& other) noexcept {
 bool process_handle::runs() const {
   pollfd ended{descriptor_, POLLIN, 0};
   return descriptor_ >= 0 && ::poll(&ended, 1, 0) == 0;
+}
+
+void process_handle::wait() const {
+  pollfd ended{descriptor_, POLLIN, 0};
+  if (descriptor_ >= 0 && ::poll(&ended, 1, 10'000) == 0)
+    throw std::runtime_error("the process does not end");
 }
 
 bool process_handle::signal(int number) const {

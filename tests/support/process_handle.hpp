@@ -18,6 +18,8 @@ class process_handle {
   pid_t pid() const noexcept { return pid_; }
   // Whether it has not ended, also if its end was not asked for by its parent.
   bool runs() const;
+  // Waits until it has ended. Throws std::runtime_error after ten seconds.
+  void wait() const;
   // Sends the signal. False: it has ended, or may not be signalled.
   bool signal(int number) const;
 

@@ -21,8 +21,8 @@ std::string described(const model::lock_definition& lock) {
 
 }  // namespace
 
-error copy_of(const error& failure) {
-  return {failure.kind(), failure.what(), failure.database_code(), failure.outcome_unknown()};
+error copy_of(const error& failure, bool in_doubt) {
+  return {failure.kind(), failure.what(), failure.database_code(), failure.outcome_unknown() || in_doubt};
 }
 
 error copy_of(const std::exception_ptr& failure) {

@@ -13,7 +13,8 @@
 namespace rowlock::client_layer {
 
 // One failure may end many waits. Each waiter is thrown its own copy, which no other thread touches.
-error copy_of(const error& failure);
+// in_doubt: the outcome of the copy is unknown even if that of the failure is not.
+error copy_of(const error& failure, bool in_doubt = false);
 error copy_of(const std::exception_ptr& failure);  // throws std::bad_alloc if it is one
 // What make() returns, as an exception; std::bad_alloc if there is no memory for it.
 template <class Make>

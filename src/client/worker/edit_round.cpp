@@ -1,6 +1,7 @@
 #include "client/worker/edit_round.hpp"
 
 #include "client/base/change_signal.hpp"
+#include "client/base/errors.hpp"
 #include "client/decision/sequential_edit.hpp"
 
 #include <algorithm>
@@ -141,8 +142,7 @@ void edit_round::make_durable(store::lock_verbs& session, lease_id own) const {
   } catch (const error& failure) {
     const bool has_written =
         std::ranges::any_of(replies_, [](const edit_reply& one) { return !one.made.change.empty(); });
-    throw error(failure.kind(), failure.what(), failure.database_code(),
-                failure.outcome_unknown() || has_written);
+    throw copy_of(failure, has_written);
   }
 }
 
@@ -234,8 +234,7 @@ void edit_round::follow_up(store::session& session) {
     const bool is_done = std::ranges::any_of(replies_, [](const edit_reply& one) {
       return one.state == edit_state::settled && !one.made.change.empty();
     });
-    throw error(failure.kind(), failure.what(), failure.database_code(),
-                failure.outcome_unknown() || is_done);
+    throw copy_of(failure, is_done);
   } catch (const std::bad_alloc&) {
     // The remaining steps are left out, as the header says.
   }

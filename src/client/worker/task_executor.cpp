@@ -1,6 +1,7 @@
 #include "client/worker/task_executor.hpp"
 
 #include "client/base/backoff.hpp"
+#include "client/base/errors.hpp"
 
 #include <algorithm>
 #include <utility>
@@ -111,7 +112,7 @@ auto task_executor::with_retry(const call_limit& limit, Call call) {
       in_doubt = in_doubt || failure.outcome_unknown();
       next = pause.next();
       if (!failure.transient() || client_.environment.time.now() + next >= *whole.until) {
-        throw error(failure.kind(), failure.what(), failure.database_code(), in_doubt);
+        throw copy_of(failure, in_doubt);
       }
     }
     sleep(next, whole, in_doubt);
