@@ -24,8 +24,14 @@ ROWLOCK_FUZZ(url) {
 
   const auto half = bytes.size() / 2;
   const std::string secret{bytes.substr(0, half)};
-  const auto shown = store::hide_secret("cannot read postgresql://app:" + secret + "@db/shop", secret);
-  if (secret.size() >= 8) {
-    fuzz::demand(shown.find(":" + secret + "@") == std::string::npos, "a password in a URL is hidden");
+  const auto with = [](const std::string& password) {
+    return "cannot read postgresql://app:" + password + "@db/shop";
+  };
+  const auto shows = [&](const std::string& text) {
+    return text.find(":" + secret + "@") != std::string::npos;
+  };
+  // A secret such as "//app:***" is in what every hidden password leaves, which tells nobody anything.
+  if (secret.size() >= 8 && !shows(with("***"))) {
+    fuzz::demand(!shows(store::hide_secret(with(secret), secret)), "a password in a URL is hidden");
   }
 }
