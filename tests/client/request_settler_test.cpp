@@ -215,6 +215,7 @@ TEST_F(request_settler_test, a_waiter_enters_the_registry_and_its_name_is_rememb
   EXPECT_TRUE(contended.contains("a"));
   EXPECT_EQ(environment().count.waits, 1U);
   EXPECT_TRUE(asked->progress.was_queued());
+  EXPECT_EQ(waiters.take(asked->hold), asked);
   complete.queued(asked, 10s, wakeups());
   EXPECT_EQ(environment().count.waits, 1U) << "a waiter that is decided again waits as before";
 }
@@ -224,6 +225,7 @@ TEST_F(request_settler_test, a_waiter_is_counted_once_however_it_came_into_the_q
   asked->progress.needs_edit();  // as after a row that was locked
   complete.queued(asked, 10s, wakeups());
   EXPECT_EQ(environment().count.waits, 1U);
+  EXPECT_EQ(waiters.take(asked->hold), asked);
   asked->progress.restart();  // as after the loss of its lease
   complete.queued(asked, 10s, wakeups());
   EXPECT_EQ(environment().count.waits, 1U);

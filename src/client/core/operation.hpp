@@ -7,6 +7,7 @@
 #include "client/core/hold_room.hpp"
 #include "client/core/hold_state.hpp"
 #include "client/core/ids_in_use.hpp"
+#include "client/core/request_stage.hpp"
 #include "client/core/retry_state.hpp"
 #include "model/lock.hpp"
 #include "store/store.hpp"
@@ -56,8 +57,8 @@ struct release_operation;
 // A request that is under way. The answer is a hold_state, or null for busy. The weight of an exclusive request is
 // that of the whole lock; after the grant, weight is what was granted.
 //
-// Its state has three parts, each with a table of its own: how far it has come with the database (progress), why it
-// is retried (retry), and whether its caller still waits (answer).
+// Its state has four parts, each with a table of its own: which part of the client owns it (stage), how far it has come
+// with the database (progress), why it is retried (retry), and whether its caller still waits (answer).
 struct acquire_operation : model::lock_request {
   explicit acquire_operation(model::lock_request asked = {}, bool waits = false);
 
@@ -72,6 +73,7 @@ struct acquire_operation : model::lock_request {
   // outlive the client's lease: a request that is given up or begins anew must then be withdrawn.
   std::shared_ptr<client_layer::lease> moving_to;
   std::uint64_t check_count = 0;  // see hold_registry::add
+  request_stage stage{};
   acquire_progress progress{};
   retry_state retry{};
   backoff guarded = guarded_pause();
@@ -146,6 +148,7 @@ struct release_operation {
   bool goes_first = false;
   // Its caller counts `released` as evidence that the hold stood until then.
   bool must_be_certain = false;
+  request_stage stage{};
   retry_state retry{};
   release_answer answer{};                            // null: nobody waits
   std::shared_ptr<release_operation> next_in_list{};  // see linked_list

@@ -56,24 +56,36 @@ void pending_operations::uncount(const release_operation& operation) {
   if (--counted->second == 0) released_first_.erase(counted);
 }
 
-void pending_operations::now_taken(const release_operation& operation) {
+void pending_operations::now_taken(release_operation& operation) {
+  operation.stage.taken();
   forget_sweep(operation);
   uncount(operation);
 }
 
 void pending_operations::add(const acquire_ptr& operation) {
-  const auto& name = name_of(operation);
-  acquires_.add(name, operation, must_wait(name), true);
+  line_up(operation);
+  operation->stage.submitted();
 }
 
 void pending_operations::add(const release_ptr& operation) {
-  if (!is_needed(*operation)) return;
+  if (line_up(operation)) operation->stage.submitted();
+}
+
+bool pending_operations::line_up(const acquire_ptr& operation) {
+  const auto& name = name_of(operation);
+  acquires_.add(name, operation, must_wait(name), true);
+  return true;
+}
+
+bool pending_operations::line_up(const release_ptr& operation) {
+  if (!is_needed(*operation)) return false;
   try {
     enter(operation);
   } catch (...) {
     forget_sweep(*operation);
     throw;
   }
+  return true;
 }
 
 void pending_operations::enter(const release_ptr& operation) {
@@ -90,15 +102,26 @@ bool pending_operations::delay(const release_ptr& operation, instant until) {
     forget_sweep(*operation);
     throw;
   }
+  operation->stage.submitted();
   return true;
 }
 
 void pending_operations::postpone(acquire_ptr operation, instant now) noexcept {
+  operation->stage.submitted();
+  postpone_again(std::move(operation), now);
+}
+
+void pending_operations::postpone(release_ptr operation, instant now) noexcept {
+  operation->stage.submitted();
+  postpone_again(std::move(operation), now);
+}
+
+void pending_operations::postpone_again(acquire_ptr operation, instant now) noexcept {
   postponed_acquires_.push(std::move(operation));
   plan_postponed(now);
 }
 
-void pending_operations::postpone(release_ptr operation, instant now) noexcept {
+void pending_operations::postpone_again(release_ptr operation, instant now) noexcept {
   postponed_releases_.push(std::move(operation));
   plan_postponed(now);
 }
@@ -131,7 +154,7 @@ void pending_operations::join(const std::string& name, name_lines<Operation>& fr
   while (to.size() < batch_limit && count < joined_limit) {
     const auto at = from.find(name);
     if (!at) return;
-    const auto& next = *name_lines<Operation>::front(at);
+    auto& next = *name_lines<Operation>::front(at);
     if (!next.joins() || next.retry.goes_alone()) {
       into.open.erase(name);
       return;
@@ -154,7 +177,7 @@ void pending_operations::take_distinct(name_lines<Operation>& from, std::vector<
   while (to.size() < batch_limit && !into.alone) {
     const auto at = from.next(passed);
     if (!at) return;
-    const auto& next = *name_lines<Operation>::front(at);
+    auto& next = *name_lines<Operation>::front(at);
     const bool alone = next.retry.goes_alone();
     if (alone && !into.empty()) {
       passed = at;
@@ -248,6 +271,7 @@ void pending_operations::put_back(batch& work, instant now) noexcept {
     for (auto one = taken.rbegin(); one != taken.rend(); ++one) {
       try {
         counted(**one, [&] { lines.put_back(name_of(*one), *one, reserved_.contains(name_of(*one))); });
+        (*one)->stage.submitted();
       } catch (...) {
         postpone(std::move(*one), now);
       }
@@ -272,19 +296,22 @@ acquire_list pending_operations::remove_acquires(const std::exception_ptr& failu
     return also_waiting || !operation->wait;
   };
   acquire_list removed;
-  acquires_.remove_if(goes, [&](acquire_ptr operation) { removed.push(std::move(operation)); });
+  const auto remove = [&](acquire_ptr operation) {
+    operation->stage.taken();
+    removed.push(std::move(operation));
+  };
+  acquires_.remove_if(goes, remove);
   auto postponed = std::move(postponed_acquires_);
   while (!postponed.empty()) {
     auto one = postponed.pop();
-    const bool gone = goes(one);
-    (gone ? removed : postponed_acquires_).push(std::move(one));
+    goes(one) ? remove(std::move(one)) : postponed_acquires_.push(std::move(one));
   }
   for (auto at = delayed_acquires_.begin(); at != delayed_acquires_.end();) {
     if (!goes(at->second)) {
       ++at;
       continue;
     }
-    removed.push(std::move(at->second));
+    remove(std::move(at->second));
     at = delayed_acquires_.erase(at);
   }
   return removed;
@@ -306,6 +333,7 @@ release_list pending_operations::drop_delayed() noexcept {
   while (!delayed_releases_.empty()) {
     for (auto& one : delayed_releases_.take_next()) releases.push(std::move(one));
   }
+  for (const auto& one : releases) one->stage.taken();
   postponed_acquires_ = {};
   delayed_acquires_.clear();
   delayed_tasks_.clear();

@@ -68,7 +68,10 @@ class pending_operations {
   }
 
   // Adds the operation at that time. A delayed task is a background task: it must not delay releases.
-  void delay(const acquire_ptr& operation, instant until) { delayed_acquires_.emplace(until, operation); }
+  void delay(const acquire_ptr& operation, instant until) {
+    delayed_acquires_.emplace(until, operation);
+    operation->stage.submitted();
+  }
   // Returns false if a background sweep of that name is waiting already, which is enough.
   bool delay(const release_ptr& operation, instant until);
   void delay(const task_ptr& operation, instant until) {
@@ -126,8 +129,14 @@ class pending_operations {
   static constexpr auto unmarked = [](const auto&) {};
   // False: a background sweep of the name is already waiting, which is enough.
   bool is_needed(const release_operation& operation);
+  // As add(), for an operation that may be in here already, delayed or postponed. False: it is not needed.
+  bool line_up(const acquire_ptr& operation);
+  bool line_up(const release_ptr& operation);
   // Adds a release that is needed.
   void enter(const release_ptr& operation);
+  // As postpone(), for an operation that is in here already.
+  void postpone_again(acquire_ptr operation, instant now) noexcept;
+  void postpone_again(release_ptr operation, instant now) noexcept;
   void plan_postponed(instant now) noexcept { postponed_until_ = now + postponed_pause_.next(); }
   template <class Operation, class Mark>
   void add_postponed(linked_list<Operation>& from, instant now, Mark mark) noexcept;
@@ -139,8 +148,8 @@ class pending_operations {
   template <class Add>
   void add_counted(const release_operation& operation, Add add);
   void uncount(const release_operation& operation);
-  void now_taken(const acquire_operation&) {}
-  void now_taken(const release_operation& operation);
+  void now_taken(acquire_operation& operation) { operation.stage.taken(); }
+  void now_taken(release_operation& operation);
   template <class Operation>
   void take_distinct(name_lines<Operation>& from, std::vector<Operation>& to, batch& into);
   template <class Operation>
@@ -173,7 +182,7 @@ void pending_operations::add_postponed(linked_list<Operation>& from, instant now
     auto one = left.pop();
     try {
       mark(*one);
-      add(one);
+      line_up(one);
     } catch (...) {
       from.push(std::move(one));
     }
@@ -189,9 +198,9 @@ bool pending_operations::add_delayed_acquires(instant now, Mark mark) {
     auto one = std::move(at->second);
     at = delayed_acquires_.erase(at);
     try {
-      add(one);
+      line_up(one);
     } catch (...) {
-      postpone(std::move(one), now);
+      postpone_again(std::move(one), now);
     }
   }
   for (auto at = delayed_tasks_.begin(); at != delayed_tasks_.end() && at->first <= now;) {
@@ -211,7 +220,7 @@ bool pending_operations::add_delayed_releases(instant now, Mark mark) {
         enter(one);
       } catch (...) {
         forget_sweep(*one);
-        postpone(std::move(one), now);
+        postpone_again(std::move(one), now);
       }
     }
   }

@@ -13,6 +13,7 @@ bool waiter_registry::enter(std::shared_ptr<acquire_operation> operation, instan
     hold_of_operation_.erase(place);
     throw;
   }
+  operation->stage.registered();
   return true;
 }
 
@@ -40,13 +41,17 @@ std::shared_ptr<acquire_operation> waiter_registry::take_from(waiter_entries::it
   auto operation = std::move(at->second.operation);
   hold_of_operation_.erase(operation.get());
   entries_.erase(at);
+  operation->stage.taken();
   return operation;
 }
 
 linked_list<acquire_operation> waiter_registry::take_all() noexcept {
   const model::annotated_lock lock{mutex_};
   linked_list<acquire_operation> all;
-  for (auto& [hold, taken] : entries_) all.push(std::move(taken.operation));
+  for (auto& [hold, entry] : entries_) {
+    entry.operation->stage.taken();
+    all.push(std::move(entry.operation));
+  }
   entries_.clear();
   hold_of_operation_.clear();
   return all;
