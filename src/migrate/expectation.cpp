@@ -41,7 +41,8 @@ std::string describe_column(const std::string& line) {
   return line.find(" NOT NULL") == std::string::npos ? described : described + " not null";
 }
 
-// The columns of the tables in a file of schema/. Each column has its own line, which begins with its name.
+// The columns of the tables that are made in a file of schema/, or a migration. Each column has its own line, which
+// begins with its name.
 std::vector<std::string> columns_of(std::string_view schema) {
   std::istringstream lines{std::string{schema}};
   std::vector<std::string> result;
@@ -50,6 +51,9 @@ std::vector<std::string> columns_of(std::string_view schema) {
     const auto name = line.find("TABLE ");
     if (line.starts_with("CREATE ") && name != std::string::npos) {
       table = line.substr(name + 6, line.find(" (") - name - 6);
+      if (constexpr std::string_view optional = "IF NOT EXISTS "; table.starts_with(optional)) {
+        table.erase(0, optional.size());
+      }
     } else if (line.starts_with(")")) {
       table.clear();
     } else if (!table.empty() && line.size() > 2 && is_lower(line[2])) {
@@ -60,7 +64,48 @@ std::vector<std::string> columns_of(std::string_view schema) {
   return result;
 }
 
+// "table.column" of each line, with the prefix.
+std::set<std::string> names_of(const std::vector<std::string>& lines, std::string_view prefix) {
+  std::set<std::string> names;
+  for (const auto& line : lines) names.insert(store::with_prefix(split(line).first, prefix));
+  return names;
+}
+
+// Splits "table.column".
+std::pair<std::string, std::string> split_name(const std::string& name) {
+  const auto point = name.find('.');
+  return {name.substr(0, point), name.substr(point + 1)};
+}
+
+std::set<std::string> tables_of(const std::set<std::string>& names) {
+  std::set<std::string> tables;
+  for (const auto& name : names) tables.insert(split_name(name).first);
+  return tables;
+}
+
 }  // namespace
+
+std::optional<foreign_table> find_foreign_table(std::string_view file,
+                                                const std::vector<std::string>& expected,
+                                                const std::vector<std::string>& found,
+                                                std::string_view prefix) {
+  const auto wanted = names_of(expected, prefix);
+  const auto there = names_of(found, prefix);
+  const auto tables = tables_of(there);
+  for (const auto& line : columns_of(file)) {
+    const auto name = split(line).first;
+    const auto [table, column] = split_name(name);
+    if (tables.contains(table) && wanted.contains(name) && !there.contains(name)) return {{table, column}};
+  }
+  return {};
+}
+
+bool lacks_table(std::string_view file, const std::vector<std::string>& found, std::string_view prefix) {
+  const auto tables = tables_of(names_of(found, prefix));
+  return std::ranges::any_of(columns_of(file), [&](const std::string& line) {
+    return !tables.contains(split_name(split(line).first).first);
+  });
+}
 
 std::vector<std::string> expected_schema(std::string_view dialect) {
   for (const auto& file : embedded::schemas()) {

@@ -83,6 +83,34 @@ void runner::check_recorded(const store::schema_state& now) {
   }
 }
 
+// Where each statement commits, an interrupted reversal leaves some of its changes. A down file therefore records its
+// version first, so that up() runs the same migration again. The first one cannot do so, because it drops meta, and
+// leaves version 1 without some of its tables.
+std::vector<migration> runner::missing(const store::schema_state& now, int target) {
+  std::vector<migration> files;
+  for (const auto& file : files_) {
+    if (file.version > target) break;
+    const bool is_half_reverted = now.version == 1 && file.version == 1 && session_.commits_by_statement() &&
+                                  lacks_table(file.up, session_.describe(), prefix_);
+    if (file.version > now.version || is_half_reverted) files.push_back(file);
+  }
+  return files;
+}
+
+void runner::check_tables(const std::vector<migration>& files, std::string_view doing) {
+  if (files.empty()) return;
+  session_.check_place();
+  const auto found = session_.describe();
+  for (const auto& file : files) {
+    const auto foreign = find_foreign_table(file.up, expected_, found, prefix_);
+    if (!foreign) continue;
+    refuse(fmt::format(
+        "migration {:04}_{} would {} the table {}, which is not rowlock's, because it has no column \"{}\"; "
+        "rename that table, or choose another prefix",
+        file.version, file.title, doing, foreign->name, foreign->missing));
+  }
+}
+
 // The nodes of a Galera cluster do not share the lock of exclusively(), so a migrator on another node may be applying
 // the same files. This rival may be ahead of this migrator, may make one of its statements fail, may fail and remove
 // the ledger's entry, or may be behind and write its lower version again. A file may be run as often as needed. So if a
@@ -174,11 +202,13 @@ std::vector<migration> runner::up(std::optional<int> to, bool dry_run) {
     const auto now = session_.state();
     if (now.min_library > newest()) throw error(errc::too_new, forbids_this(now, newest()));
     check_recorded(now);
-    for (const auto& file : files_) {
-      if (file.version <= now.version || file.version > target) continue;
+    const auto files = missing(now, target);
+    check_tables(files, "take over");
+    for (const auto& file : files) {
       if (!dry_run) {
-        if (file.version <= session_.state().version) continue;  // see apply()
-        apply(file);
+        const bool is_again = file.version <= now.version;
+        if (!is_again && file.version <= session_.state().version) continue;  // see apply()
+        is_again ? session_.apply(file.up, entry_of(file)) : apply(file);
       }
       done.push_back(file);
     }
@@ -217,13 +247,17 @@ std::vector<migration> runner::down(std::optional<int> to, bool destroy_tokens, 
           fmt::format("{} {} in use; stop their clients, or wait until they have expired, and run it again",
                       leases, leases == 1 ? "lease is" : "leases are"));
     }
-    for (auto file = files_.rbegin(); file != files_.rend(); ++file) {
-      if (file->version > from || file->version <= target) continue;
+    std::vector<migration> files;
+    for (const auto& file : files_) {
+      if (file.version <= from && file.version > target) files.insert(files.begin(), file);
+    }
+    check_tables(files, "drop");
+    for (const auto& file : files) {
       if (!dry_run) {
-        session_.revert(file->down, file->version);
-        expect_version(*file, file->version - 1, file->version - 1);
+        session_.revert(file.down, file.version);
+        expect_version(file, file.version - 1, file.version - 1);
       }
-      done.push_back(*file);
+      done.push_back(file);
     }
   });
   return done;
@@ -237,6 +271,7 @@ std::vector<migration> runner::adopt(bool dry_run) {
     if (now.version == 0) {
       refuse("there is nothing to adopt: no migration was applied here; run: rowlock migrate up");
     }
+    session_.check_place();
     const auto ledger = by_version(session_.ledger());
     for (const auto& file : files_) {
       if (file.version > now.version || ledger.contains(file.version)) continue;

@@ -8,6 +8,7 @@
 #include <functional>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace rowlock::migrate {
@@ -30,6 +31,10 @@ class runner {
   int newest() const;
   void guard(bool dry_run, const std::function<void()>& work);
   void check_recorded(const store::schema_state& now);
+  // The files that up() runs, in their order.
+  std::vector<migration> missing(const store::schema_state& now, int target);
+  // Throws error(schema) if a table of one of the files is another application's. doing: what would happen to that.
+  void check_tables(const std::vector<migration>& files, std::string_view doing);
   void apply(const migration& file);
   void apply_once(const migration& file);
   void expect_version(const migration& file, int lowest, int highest);

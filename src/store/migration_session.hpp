@@ -47,6 +47,9 @@ class ROWLOCK_FOR_STORES migration_session {
     static_cast<void>(failure);
     return false;
   }
+  // Throws error(schema) if a file would make its tables in another place than the one in which rowlock's tables are
+  // found.
+  virtual void check_place() {}
   // Runs a file in which the prefix is already replaced, and then writes or removes its ledger entry. Both
   // are one transaction if the dialect's DDL is transactional. A missing ledger table is created.
   virtual void apply(const std::string& sql, const ledger_entry& entry) = 0;

@@ -17,7 +17,11 @@ namespace rowlock::store {
 // or absent (it does not apply to this server).
 class ROWLOCK_FOR_STORES server_facts {
  public:
-  void set(std::string name, std::string value) { values_[std::move(name)] = std::move(value); }
+  // Sets a fact that is known from now on.
+  void set(std::string name, std::string value) {
+    unknown_.erase(name);
+    values_[std::move(name)] = std::move(value);
+  }
   void set(std::string name, std::int64_t value) { set(std::move(name), std::to_string(value)); }
   void set_unknown(std::string name, std::string reason) { unknown_[std::move(name)] = std::move(reason); }
   // Takes rows of two columns, fact and value. A value NULL means that this user may not see the fact.

@@ -54,10 +54,18 @@ std::vector<std::string> sql_migration_session::describe() {
   return lines;
 }
 
-void sql_migration_session::exclusively(const std::function<void()>& work) {
-  if (!is_true("migrate_take", {{"prefix", prefix()}})) {
-    throw error(errc::contention, "another migrator has been at work for a year");
+bool sql_migration_session::take_lock() {
+  try {
+    if (is_true("migrate_take", {{"prefix", prefix()}})) return true;
+  } catch (const error& problem) {
+    if (lacks_locks(problem)) return false;
+    throw;
   }
+  throw error(errc::contention, "another migrator has been at work for a year");
+}
+
+void sql_migration_session::exclusively(const std::function<void()>& work) {
+  if (!take_lock()) return work();
   try {
     work();
   } catch (...) {

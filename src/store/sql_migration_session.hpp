@@ -37,6 +37,12 @@ class ROWLOCK_FOR_STORES sql_migration_session : public migration_session {
                    const std::function<void()>& write_ledger) = 0;
   virtual const std::string& prefix() const = 0;
 
+  // Whether the server lets nobody take the lock of exclusively(). Then the work runs without it, as on two nodes of a
+  // cluster, which do not share such locks.
+  virtual bool lacks_locks(const error& refusal) const {
+    static_cast<void>(refusal);
+    return false;
+  }
   // What messages call the file.
   static std::string title_of(const ledger_entry& entry);
   void forget(int version);
@@ -47,6 +53,7 @@ class ROWLOCK_FOR_STORES sql_migration_session : public migration_session {
 
  private:
   void write_entry(const ledger_entry& entry);
+  bool take_lock();  // false: this server lacks such locks
   // Whether has_table or has_ledger finds the table, whose name is given without the prefix.
   bool finds_table(const std::string& statement, std::string_view table);
   // Whether the statement returns true.

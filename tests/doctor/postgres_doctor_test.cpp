@@ -120,6 +120,25 @@ TEST_F(postgres_doctor_test, sees_a_standby_and_what_its_promotion_would_lose) {
   set("synchronous_standby_names", "");
 }
 
+TEST_F(postgres_doctor_test, takes_a_reader_of_changes_for_no_standby) {
+  side_->run("ALTER SYSTEM SET wal_level = 'logical'");
+  server_->crash();
+  server_->start();
+  side_ = std::make_unique<raw_postgres>(server_->url());
+  side_->run("SELECT pg_create_logical_replication_slot('changes', 'test_decoding')");
+  const auto command =
+      "pg_recvlogical --dbname='" + server_->url() + "' --slot=changes --start --no-loop --file=- 2>&1";
+  FILE* const reader = ::popen(command.c_str(), "r");
+  ASSERT_NE(reader, nullptr);
+  while (side_->value("SELECT count(*) FROM pg_stat_replication WHERE state = 'streaming'") == "0") {
+    std::this_thread::yield();
+  }
+  EXPECT_EQ(facts()["lossy_standbys"], "0");
+  side_->run("SELECT pg_terminate_backend(active_pid) FROM pg_replication_slots");
+  ::pclose(reader);
+  side_->run("SELECT pg_drop_replication_slot('changes')");
+}
+
 TEST_F(postgres_doctor_test, sees_what_keeps_old_rows) {
   side_->run("SELECT pg_create_physical_replication_slot('left', true)");
   EXPECT_THAT(found_as("stale-slot").found, HasSubstr("left"));

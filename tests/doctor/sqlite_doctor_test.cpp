@@ -81,6 +81,34 @@ TEST_F(sqlite_doctor_test, sees_a_journal_that_blocks_readers) {
   EXPECT_THAT(found(), testing::ElementsAre("warning journal-mode"));
 }
 
+TEST_F(sqlite_doctor_test, knows_the_journal_of_a_file_that_this_user_may_only_read) {
+  migrator{"sqlite:" + path}.up();
+  using std::filesystem::perms;
+  const auto all_read = perms::owner_read | perms::group_read | perms::others_read;
+  std::filesystem::permissions(path, all_read);
+  std::filesystem::permissions(folder.path(),
+                               all_read | perms::owner_exec | perms::group_exec | perms::others_exec);
+  const pid_t child = ::fork();
+  ASSERT_GE(child, 0);
+  if (child == 0) {
+    constexpr uid_t nobody = 65534;
+    if (::geteuid() == 0 && ::setuid(nobody) != 0) ::_exit(2);
+    try {
+      const auto all = codes_of(diagnose("sqlite:" + path));
+      const bool is_right = std::ranges::count(all, "note looks-only") == 1 &&
+                            std::ranges::count(all, "warning journal-mode") == 0;
+      ::_exit(is_right ? 0 : 1);
+    } catch (...) {
+      ::_exit(3);
+    }
+  }
+  int status = 0;
+  ASSERT_EQ(::waitpid(child, &status, 0), child);
+  std::filesystem::permissions(folder.path(), perms::owner_all);
+  ASSERT_TRUE(WIFEXITED(status));
+  EXPECT_EQ(WEXITSTATUS(status), 0);
+}
+
 TEST_F(sqlite_doctor_test, sees_a_log_that_a_reader_keeps) {
   migrator{"sqlite:" + path}.up();
   side_file writer{path};

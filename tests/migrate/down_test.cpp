@@ -55,6 +55,19 @@ TEST_P(down_test, dry_run_refuses_what_the_real_one_would) {
   EXPECT_EQ(error_of([&] { open().down(0, true, true); }).code(), errc::schema);
 }
 
+// Another tool may have applied the migration, which does nothing if the table is there.
+TEST_P(down_test, does_not_drop_a_table_that_is_not_rowlocks) {
+  open().up();
+  db.run("DROP TABLE rowlock_history");
+  db.run("CREATE TABLE rowlock_history (id integer PRIMARY KEY, note integer)");
+  const auto problem = error_of([&] { open().down(2); });
+  EXPECT_EQ(problem.code(), errc::schema);
+  EXPECT_THAT(problem.what(), HasSubstr("0003_operators would drop the table rowlock_history"));
+  EXPECT_EQ(db.run("SELECT schema_version FROM rowlock_meta"), std::to_string(newest()))
+      << "nothing was reverted";
+  EXPECT_NO_THROW(db.run("SELECT note FROM rowlock_history"));
+}
+
 TEST_P(down_test, nothing_to_do_is_no_error) {
   EXPECT_THAT(open().down(), IsEmpty());
   open().up();

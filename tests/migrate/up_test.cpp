@@ -51,6 +51,31 @@ TEST_P(up_test, dry_run_says_the_same_and_does_nothing) {
   EXPECT_FALSE(open().status().at(0).applied);
 }
 
+// A team that gives the lock tables a prefix of its own may have a table of that name.
+TEST_P(up_test, leaves_a_table_that_is_not_rowlocks_as_it_is) {
+  open().up(2);
+  db.run("CREATE TABLE rowlock_history (id integer PRIMARY KEY, note integer)");
+  db.run("INSERT INTO rowlock_history VALUES (1, 7)");
+  for (const bool dry_run : {true, false}) {
+    const auto problem = error_of([&] { open().up({}, dry_run); });
+    EXPECT_EQ(problem.code(), errc::schema);
+    EXPECT_THAT(problem.what(),
+                HasSubstr("0003_operators would take over the table rowlock_history, which is "
+                          "not rowlock's, because it has no column"));
+  }
+  EXPECT_EQ(db.run("SELECT schema_version FROM rowlock_meta"), "2") << "nothing was applied";
+  EXPECT_EQ(db.run("SELECT note FROM rowlock_history"), "7");
+}
+
+TEST_P(up_test, leaves_a_table_that_is_not_rowlocks_in_a_blank_database) {
+  db.run("CREATE TABLE rowlock_lease (id integer PRIMARY KEY, tenant integer)");
+  const auto problem = error_of([&] { open().up(); });
+  EXPECT_THAT(problem.what(), HasSubstr("take over the table rowlock_lease"));
+  db.run("DROP TABLE rowlock_lease");
+  open().up();
+  EXPECT_THAT(open().verify(), IsEmpty());
+}
+
 TEST_P(up_test, refuses_a_version_that_is_not_shipped) {
   for (const int version : {-1, 0, newest() + 1}) {
     const auto problem = error_of([&] { open().up(version); });

@@ -1,6 +1,7 @@
 #ifdef ROWLOCK_TEST_MYSQL
 
 // What a migrator does while clients work.
+#include "store/mysql/mysql_migration_session.hpp"
 #include "store/backends.hpp"
 #include "store/mysql_test.hpp"
 #include "support/background.hpp"
@@ -34,6 +35,18 @@ TEST_P(mysql_migration_session_test, runs_a_statement_again_that_was_undone_to_e
   run(*rival, "COMMIT");
   applied.get();
   EXPECT_EQ(value("SELECT GROUP_CONCAT(changes ORDER BY id) FROM @pair"), "11,11,10,10,10");
+}
+
+// As Percona XtraDB Cluster says it; that server cannot be had here.
+TEST(strict_cluster_test, is_known_by_its_refusal_of_get_lock) {
+  const auto refuses = [](const char* text, const char* code) {
+    return store::mysql_migration_session::refuses_get_lock({errc::database, text, code});
+  };
+  EXPECT_TRUE(
+      refuses("Percona-XtraDB-Cluster prohibits use of GET_LOCK with pxc_strict_mode = ENFORCING", "1105"));
+  EXPECT_FALSE(
+      refuses("Percona-XtraDB-Cluster prohibits use of GET_LOCK with pxc_strict_mode = ENFORCING", "1205"));
+  EXPECT_FALSE(refuses("an unknown error", "1105"));
 }
 
 ROWLOCK_FOR_EACH_MYSQL_SERVER(mysql_migration_session_test);

@@ -301,6 +301,15 @@ TEST_F(postgres_connect_test, says_that_a_role_may_not_look_into_the_schema) {
   EXPECT_THAT(found.what(), HasSubstr(grant));
 }
 
+// As tenant_10 contains tenant_1.
+TEST_F(postgres_connect_test, does_not_ask_for_a_schema_whose_name_is_part_of_the_roles_own) {
+  const auto url = url_of_new_role("search_path = " + options_.schema + "0");
+  const auto schema = std::exchange(options_.schema, "");
+  const auto found = refusal(url);
+  options_.schema = schema;
+  EXPECT_EQ(found.code(), errc::not_migrated) << found.what();
+}
+
 TEST_F(postgres_connect_test, refuses_a_read_only_role) {
   const auto url = url_of_new_role("default_transaction_read_only = on");
   grant_all();

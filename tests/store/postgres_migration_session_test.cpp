@@ -14,6 +14,7 @@
 namespace rowlock::test {
 namespace {
 
+using testing::HasSubstr;
 using testing::IsEmpty;
 using testing::SizeIs;
 
@@ -24,6 +25,7 @@ class postgres_migration_session_test : public postgres_test {
   std::unique_ptr<store::migration_session> migrator() {
     return store::open_postgres_for_migration(url_, options_);
   }
+  rowlock::migrator migrator_of(const options& settings) { return rowlock::migrator{url_, settings}; }
   static std::vector<int> recorded(store::migration_session& session) {
     std::vector<int> versions;
     for (const auto& entry : session.ledger()) versions.push_back(entry.version);
@@ -79,6 +81,33 @@ TEST_F(postgres_migration_session_test, knows_the_state) {
   EXPECT_THAT(other->ledger(), IsEmpty());
   EXPECT_THAT(other->describe(), IsEmpty());
   EXPECT_EQ(other->leases(), 0);
+}
+
+// As when a role gets a schema of its own, which comes first in the usual search_path, after its first migration.
+TEST_F(postgres_migration_session_test, makes_no_table_beside_a_schema_that_has_the_others) {
+  const auto here = options_.schema;
+  const auto first = here + "_first";
+  options named;
+  named.prefix = "other_";
+  named.schema = here;
+  migrator_of(named).up(2);
+  side_->run("CREATE SCHEMA " + first);
+  url_ +=
+      (url_.find('?') == std::string::npos ? "?" : "&") + ("options=-csearch_path%3D" + first + "," + here);
+  auto along_the_path = named;
+  along_the_path.schema.clear();
+  try {
+    migrator_of(along_the_path).up();
+    ADD_FAILURE() << "the new tables are in " << first;
+  } catch (const error& problem) {
+    EXPECT_EQ(problem.code(), errc::schema);
+    EXPECT_THAT(problem.what(), HasSubstr("name the schema: --schema " + here));
+  }
+  EXPECT_EQ(side_->value("SELECT count(*) FROM pg_class WHERE relnamespace = '" + first + "'::regnamespace"),
+            "0");
+  migrator_of(named).up();
+  EXPECT_NO_THROW(migrator_of(along_the_path).up()) << "nothing is to be made";
+  side_->run("DROP SCHEMA " + first);
 }
 
 TEST_F(postgres_migration_session_test, runs_a_file_whole_or_not_at_all) {

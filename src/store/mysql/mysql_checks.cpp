@@ -93,7 +93,8 @@ std::span<const check> mysql_checks() {
        .remedy = "SET GLOBAL sync_binlog = 1, and the same in the server's configuration"},
       {.code = "torn-pages",
        .level = severity::warning,
-       .when = fact("innodb_doublewrite").is("OFF") || fact("innodb_doublewrite").is("0"),
+       .when = fact("innodb_doublewrite").is("OFF") || fact("innodb_doublewrite").is("0") ||
+               fact("innodb_doublewrite").is("DETECT_ONLY"),
        .found = "innodb_doublewrite is {innodb_doublewrite}",
        .why = half_pages,
        .remedy = "set innodb_doublewrite = ON in the server's configuration, and restart it"},

@@ -61,6 +61,11 @@ bool mysql_migration_session::may_be_a_rivals_doing(const error& failure) const 
   return std::ranges::find(codes, failure.database_code()) != codes.end();
 }
 
+bool mysql_migration_session::refuses_get_lock(const error& refusal) {
+  return refusal.database_code() == "1105" &&
+         std::string_view{refusal.what()}.find("pxc_strict_mode") != std::string_view::npos;
+}
+
 void mysql_migration_session::run_file(const std::string& what, const std::string& sql) {
   for (auto statement : split_statements(sql)) {
     try {

@@ -16,6 +16,8 @@ class mysql_migration_session final : public sql_migration_session {
   // The rival may be at work on another node of a Galera cluster.
   bool may_be_a_rivals_doing(const error& failure) const override;
   void apply(const std::string& sql, const ledger_entry& entry) override;
+  // Percona XtraDB Cluster in its strict mode, which is its default, refuses GET_LOCK.
+  static bool refuses_get_lock(const error& refusal);
 
  private:
   void read(const std::string& statement, sql_values values, const rows_reader& use) override;
@@ -23,6 +25,7 @@ class mysql_migration_session final : public sql_migration_session {
   void run(const std::string& what, const std::string& sql,
            const std::function<void()>& write_ledger) override;
   const std::string& prefix() const override { return context_.options.prefix; }
+  bool lacks_locks(const error& refusal) const override { return refuses_get_lock(refusal); }
   static mysql_values texts(sql_values values);
   void run_file(const std::string& what, const std::string& sql);
 

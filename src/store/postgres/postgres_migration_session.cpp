@@ -2,6 +2,10 @@
 
 #include "store/postgres/postgres_transaction.hpp"
 
+#include <rowlock/error.hpp>
+
+#include <fmt/format.h>
+
 #include <optional>
 
 namespace rowlock::store {
@@ -24,6 +28,19 @@ void postgres_migration_session::read(const std::string& statement, sql_values v
 
 void postgres_migration_session::write(const std::string& statement, sql_values values) {
   connection_.call_once(statement, values);
+}
+
+void postgres_migration_session::check_place() {
+  const auto meta = prefix() + "meta";
+  read("other_place", {{"table", meta}}, [&](rows&& found) {
+    if (!found.next()) return;
+    throw error(
+        errc::schema,
+        fmt::format(
+            "the table {0} is in the schema \"{1}\", but new tables would be made in \"{2}\", which comes "
+            "first in the search_path; name the schema: --schema {1} (options::schema)",
+            meta, found.text("found_in"), found.text("made_in")));
+  });
 }
 
 void postgres_migration_session::exclusively(const std::function<void()>& work) {

@@ -11,6 +11,8 @@ class postgres_migration_session final : public sql_migration_session {
   postgres_migration_session(const std::string& url, const store_options& options);
 
   void exclusively(const std::function<void()>& work) override;
+  // Statements find a table along the search_path, and a file makes one in its first schema.
+  void check_place() override;
 
  private:
   void read(const std::string& statement, sql_values values, const rows_reader& use) override;

@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include <filesystem>
+#include <fstream>
 
 namespace rowlock::store {
 
@@ -47,6 +48,15 @@ bool may_write(const std::string& path) {
          ::faccessat(AT_FDCWD, folder.c_str(), W_OK | X_OK, AT_EACCESS) == 0;
 }
 
+// Whether the file's header says so. SQLite itself says "delete" of such a file where it may write nothing, because it
+// then reads the file alone.
+bool keeps_log(const std::string& path) {
+  constexpr std::streamoff format_version = 18;
+  constexpr int with_log = 2;
+  std::ifstream file{path, std::ios::binary};
+  return file.seekg(format_version) && file.get() == with_log;
+}
+
 }  // namespace
 
 server_facts read_sqlite_facts(const std::string& url_or_path, const store_options& options) {
@@ -74,6 +84,7 @@ server_facts read_sqlite_facts(const std::string& url_or_path, const store_optio
   const auto catalog = std::make_shared<const sql_catalog>(embedded::sqlite_queries(), options.prefix);
   sqlite_connection connection{path, catalog, options.statement_timeout, missing_file::refuse, true};
   facts.add(connection.query("doctor_file"));
+  if (keeps_log(real)) facts.set("journal_mode", "wal");
   const auto state = read_schema_state(connection, options.prefix);
   facts.set("schema_version", state.version);
   facts.set("min_library", state.min_library);

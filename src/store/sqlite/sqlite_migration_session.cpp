@@ -21,6 +21,9 @@ void sqlite_migration_session::open() {
   auto catalog = std::make_shared<const sql_catalog>(embedded::sqlite_queries(), prefix_);
   connection_ = std::make_unique<sqlite_connection>(path_, std::move(catalog), timeout_, missing_file::create,
                                                     read_only_);
+  // A file copies a table, drops it and gives the copy its name. Otherwise SQLite would check every view and trigger of
+  // the database at that moment, and refuse the new name if one of them is broken, or names the table.
+  connection_->execute("PRAGMA legacy_alter_table = ON");
 }
 
 void sqlite_migration_session::read(const std::string& statement, sql_values values, const rows_reader& use) {

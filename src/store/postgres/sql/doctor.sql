@@ -39,16 +39,24 @@ UNION ALL
 SELECT 'oldest_snapshot_s',
        CASE WHEN (SELECT sees_sessions FROM me)
             THEN coalesce(max(extract(epoch FROM clock_timestamp() - xact_start)), 0)::bigint::text END
-FROM pg_stat_activity WHERE datname = current_database() AND pid <> pg_backend_pid() AND backend_xmin IS NOT NULL
+FROM pg_stat_activity
+-- A vacuum's own snapshot keeps nothing from being pruned.
+WHERE datname = current_database() AND pid <> pg_backend_pid() AND backend_xmin IS NOT NULL
+      AND backend_type <> 'autovacuum worker'
 UNION ALL
 SELECT 'oldest_snapshot_pid', coalesce((array_agg(pid ORDER BY xact_start))[1]::text, '')
-FROM pg_stat_activity WHERE datname = current_database() AND pid <> pg_backend_pid() AND backend_xmin IS NOT NULL
+FROM pg_stat_activity
+WHERE datname = current_database() AND pid <> pg_backend_pid() AND backend_xmin IS NOT NULL
+      AND backend_type <> 'autovacuum worker'
 UNION ALL
 SELECT 'lossy_standbys',
        CASE WHEN count(*) > count(state) THEN NULL
             WHEN count(*) FILTER (WHERE sync_state IN ('sync', 'quorum')) > 0 THEN '0'
             ELSE (count(*) FILTER (WHERE state IN ('streaming', 'catchup')))::text END
 FROM pg_stat_replication
+-- A subscriber or a change data capture, which only reads changes, is never promoted.
+WHERE pid NOT IN (SELECT active_pid FROM pg_replication_slots
+                  WHERE slot_type = 'logical' AND active_pid IS NOT NULL)
 UNION ALL
 SELECT 'inactive_slots', coalesce(string_agg(slot_name::text, ', ' ORDER BY slot_name), '')
 FROM pg_replication_slots

@@ -66,7 +66,11 @@ SELECT current_setting('server_version_num')::integer AS version,
         FROM pg_class AS c
         JOIN pg_namespace AS n ON n.oid = c.relnamespace
         WHERE c.relname = $2::text
-          AND (n.nspname = $1::text OR $1::text = '' AND position(n.nspname IN current_setting('search_path')) > 0)
+          AND (n.nspname = $1::text
+               OR $1::text = ''
+                  AND n.nspname = ANY (SELECT btrim(s, ' "')
+                                       FROM unnest(string_to_array(replace(current_setting('search_path'), '"$user"',
+                                                                           current_user), ',')) AS s))
           AND NOT has_schema_privilege(n.oid, 'USAGE')) AS hidden_in,
        pg_backend_pid() AS pid,
        (SELECT (extract(epoch FROM backend_start) * 1000000)::bigint
@@ -85,6 +89,13 @@ SELECT schema_version, min_library FROM rowlock_meta WHERE id = 1;
 -- to_regclass alone may miss a table that was created meanwhile: a session learns of such changes only when it
 -- locks a relation, as it does here with pg_class.
 SELECT EXISTS (SELECT FROM pg_class WHERE oid = to_regclass($1::text));
+
+-- name: other_place
+-- $1 the name of the meta table. The schema in which it was found, if a new table would be made in another one.
+SELECT n.nspname AS found_in, current_schema() AS made_in
+FROM pg_class AS c
+JOIN pg_namespace AS n ON n.oid = c.relnamespace
+WHERE c.oid = to_regclass($1::text) AND n.nspname IS DISTINCT FROM current_schema();
 
 -- name: has_ledger
 -- $1 the ledger's name. A ledger that this role may not read counts as missing, as on MariaDB and MySQL: only
