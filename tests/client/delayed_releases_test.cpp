@@ -23,6 +23,20 @@ std::shared_ptr<release_operation> freed(const std::string& name) {
   return made;
 }
 
+TEST(delayed_releases_test, those_of_a_name_are_hastened_together) {
+  client_layer::delayed_releases delayed;
+  const instant start{};
+  const auto first = withdrawn("a");
+  const auto second = withdrawn("a");
+  delayed.add(first, start + 50ms);
+  delayed.add(second, start + 50ms);
+  EXPECT_FALSE(delayed.hasten("a", start + 60ms));
+  EXPECT_FALSE(delayed.hasten("b", start));
+  EXPECT_TRUE(delayed.hasten("a", start + 10ms));
+  EXPECT_EQ(delayed.next(), start + 10ms);
+  EXPECT_THAT(delayed.take_next(), ElementsAre(first, second));
+}
+
 TEST(delayed_releases_test, those_of_a_name_are_due_together) {
   client_layer::delayed_releases delayed;
   const instant start{};

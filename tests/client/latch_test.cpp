@@ -321,6 +321,22 @@ TEST_F(latch_retry_test, a_count_that_never_reached_the_server_is_made_after_a_r
   EXPECT_EQ(same.remaining(), 2);
 }
 
+// The edit that opens a latch tells the waiters that it has read; a sweep, which the lost answer prevents, would tell
+// the others.
+TEST_F(latch_retry_test, an_open_latch_leaves_nobody_in_a_long_queue) {
+  constexpr auto many = store::queue_window + 6;
+  latch gate{db, "gate", 1};
+  std::vector<std::future<void>> crowd;
+  for (std::size_t i = 0; i < many; ++i) crowd.push_back(waiting_at(gate));
+  ASSERT_TRUE(soon([&] { return queued("gate") == many && knows_places(db, many); }));
+  faults.lose_answer("edit");
+  auto counts = in_background([&] { gate.count_down(); });
+  EXPECT_TRUE(soon([&] { return queued("gate") == 0; }));
+  if (queued("gate") > 0) db.close();
+  counts.get();
+  for (auto& one : crowd) EXPECT_NO_THROW(one.get());
+}
+
 TEST_F(latch_retry_test, a_count_is_made_again_among_those_of_others) {
   lose_answer_and_hang();
   EXPECT_FALSE(count_down_around([&] { same.count_down(); }));

@@ -233,6 +233,35 @@ TEST_F(pending_operations_test, one_background_sweep_of_a_name_waits_at_a_time) 
   EXPECT_THAT(releases().releases, SizeIs(1)) << "one that comes later may find more";
 }
 
+TEST_F(pending_operations_test, a_sweep_that_comes_earlier_hastens_the_one_that_waits) {
+  EXPECT_TRUE(pending.delay(client_layer::sweep_of("a"), start + 5s));
+  EXPECT_FALSE(pending.delay(client_layer::sweep_of("a"), start + 6s));
+  EXPECT_TRUE(pending.delay(client_layer::sweep_of("a"), start + 2ms)) << "a worker must be woken for it";
+  EXPECT_EQ(pending.next_delayed_release(), start + 2ms);
+  pending.add(client_layer::sweep_of("a"));
+  EXPECT_TRUE(pending.add_delayed_releases(start));
+  EXPECT_THAT(releases().releases, SizeIs(1));
+}
+
+// A batch has room for a part of the releases only.
+TEST_F(pending_operations_test, an_acquire_does_not_join_a_batch_ahead_of_releases_that_go_first) {
+  const auto gives_back = [](const std::string& name) {
+    auto made = goes_first(name);
+    made->mode = model::lock_mode::shared;
+    return made;
+  };
+  for (int i = 0; i < 50; ++i) {
+    for (const auto* name : {"a", "b", "c", "d"}) pending.add(gives_back(name));
+  }
+  for (int i = 0; i < 100; ++i) pending.add(gives_back("e"));
+  pending.add(asks("e", model::lock_kind::semaphore));
+  client_layer::batch formed;
+  pending.take_releases(formed);
+  pending.take_acquires(formed);
+  EXPECT_THAT(formed.releases, SizeIs(256));
+  EXPECT_THAT(formed.acquires, IsEmpty());
+}
+
 TEST_F(pending_operations_test, a_batch_has_one_task_and_one_background_task) {
   for (int i = 0; i < 2; ++i) {
     pending.delay(std::make_shared<task_operation>(), start);

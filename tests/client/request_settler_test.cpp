@@ -51,7 +51,7 @@ class request_settler_test : public parts_test {
                                          [this](const client_layer::granted_hold& granted) {
                                            return std::make_shared<client_layer::hold_state>(
                                                engine, time, granted.lock, granted.id, granted.token,
-                                               granted.lease, granted.mode, granted.weight);
+                                               granted.lease, granted.mode, granted.weight, granted.ending);
                                          }};
 };
 
@@ -129,6 +129,26 @@ TEST_F(request_settler_test, a_grant_that_nobody_waits_for_is_withdrawn) {
   const auto withdrawn = submitted().releases;
   ASSERT_EQ(withdrawn.size(), 1U);
   EXPECT_EQ(withdrawn.front()->hold, asked->hold);
+}
+
+TEST_F(request_settler_test, a_grant_that_nobody_waits_for_is_given_back_once_by_a_client_that_closes) {
+  // The client is closed between the hold's registration and its return.
+  bool is_closed = false;
+  services().agenda.on_wake([&] {
+    if (std::exchange(is_closed, true)) return;
+    auto lost = holds.lose_all(loss::closed);
+    ASSERT_EQ(lost.size(), 1U);
+    queue().submit(engine->releaser().closing_release(**lost.begin()));
+    holds.remove(**lost.begin());
+  });
+  services().agenda.set_sleep(false, true);
+  const auto asked = sent("a");
+  asked->answer.give_up();
+  complete.granted(asked, 7);
+  EXPECT_TRUE(is_closed);
+  const auto sent_back = submitted().releases;
+  ASSERT_EQ(sent_back.size(), 1U);
+  EXPECT_EQ(sent_back.front()->hold, asked->hold);
 }
 
 TEST_F(request_settler_test, a_grant_with_an_explicit_ttl_first_moves_to_a_lease_of_its_own) {

@@ -943,6 +943,30 @@ TEST_P(driver_out_of_memory_test, thread_of_the_lease) {
   do_everything_each_in("rowlock-lease");
 }
 
+// Nothing else may plan the next look: nobody comes, and no wake-up.
+TEST(waiter_poll_out_of_memory_test, a_look_stays_due) {
+  auto& time = client_layer::system_time();
+  client_layer::client_environment environment{options{}, time};
+  client_layer::keeper_agenda agenda;
+  client_layer::submission_queue queue{environment, agenda};
+  client_layer::waiter_registry waiters;
+  client_layer::hold_registry holds{agenda};
+  client_layer::recent_releases releases;
+  client_layer::recently_contended contended;
+  client_layer::request_settler settler{environment, agenda, queue, waiters, holds, releases, contended, {}};
+  client_layer::session_slot slot{environment, {}};
+  client_layer::waiter_poll poll{environment, queue, waiters, settler, holds, agenda, slot};
+  const auto waits = std::make_shared<client_layer::acquire_operation>();
+  ASSERT_TRUE(waiters.enter(waits, client_layer::instant::max()));
+  agenda.plan_look(time.now());
+  {
+    failing_memory failing{0};
+    EXPECT_THROW(poll.look(), std::bad_alloc);
+  }
+  EXPECT_LE(poll.next(), time.now());
+  EXPECT_EQ(waiters.take(*waits), waits);
+}
+
 // An open transaction would hold all later statements of the session, and their grants would be undone with it.
 TEST_P(driver_out_of_memory_test, leaves_no_transaction_open) {
   const auto database = fixture_->open();

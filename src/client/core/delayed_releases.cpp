@@ -14,10 +14,20 @@ void delayed_releases::add(std::shared_ptr<release_operation> operation, instant
     if (is_new) by_name_.erase(at);
     throw;
   }
-  if (!hurries || until >= of_name.due->first) return;
+  if (hurries) hasten(of_name, until);
+}
+
+bool delayed_releases::hasten(const std::string& name, instant until) noexcept {
+  const auto at = by_name_.find(name);
+  return at != by_name_.end() && hasten(at->second, until);
+}
+
+bool delayed_releases::hasten(group& of_name, instant until) noexcept {
+  if (until >= of_name.due->first) return false;
   auto node = due_.extract(of_name.due);
   node.key() = until;
   of_name.due = due_.insert(std::move(node));
+  return true;
 }
 
 std::vector<std::shared_ptr<release_operation>> delayed_releases::take_next() {

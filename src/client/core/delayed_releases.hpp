@@ -22,6 +22,8 @@ class delayed_releases {
   // Others may wait for the release of a hold, so all operations of its name become due at `until`, if they
   // were due later. Any other operation becomes due with those of its name that are there already.
   void add(std::shared_ptr<release_operation> operation, instant until);
+  // All operations of that name become due at `until`, if they were due later. Returns whether some were.
+  bool hasten(const std::string& name, instant until) noexcept;
   instant next() const { return due_.empty() ? instant::max() : due_.begin()->first; }
   // Removes and returns all releases of the name that is due first.
   std::vector<std::shared_ptr<release_operation>> take_next();
@@ -34,6 +36,8 @@ class delayed_releases {
     std::vector<std::shared_ptr<release_operation>> waiting{};
     dues::iterator due{};
   };
+
+  bool hasten(group& of_name, instant until) noexcept;
 
   groups by_name_;
   dues due_;

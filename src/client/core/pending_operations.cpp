@@ -78,7 +78,10 @@ bool pending_operations::line_up(const acquire_ptr& operation) {
 }
 
 bool pending_operations::line_up(const release_ptr& operation) {
-  if (!is_needed(*operation)) return false;
+  if (!is_needed(*operation)) {
+    delayed_releases_.hasten(operation->name, instant{});
+    return false;
+  }
   try {
     enter(operation);
   } catch (...) {
@@ -95,7 +98,7 @@ void pending_operations::enter(const release_ptr& operation) {
 }
 
 bool pending_operations::delay(const release_ptr& operation, instant until) {
-  if (!is_needed(*operation)) return false;
+  if (!is_needed(*operation)) return delayed_releases_.hasten(operation->name, until);
   try {
     delayed_releases_.add(operation, until);
   } catch (...) {
@@ -155,7 +158,7 @@ void pending_operations::join(const std::string& name, name_lines<Operation>& fr
     const auto at = from.find(name);
     if (!at) return;
     auto& next = *name_lines<Operation>::front(at);
-    if (!next.joins() || next.retry.goes_alone()) {
+    if (!next.joins() || next.retry.goes_alone() || goes_behind_releases(next)) {
       into.open.erase(name);
       return;
     }

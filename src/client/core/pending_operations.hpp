@@ -72,7 +72,7 @@ class pending_operations {
     delayed_acquires_.emplace(until, operation);
     operation->stage.submitted();
   }
-  // Returns false if a background sweep of that name is waiting already, which is enough.
+  // Returns false if a background sweep of that name is waiting already and comes no later, which is enough.
   bool delay(const release_ptr& operation, instant until);
   void delay(const task_ptr& operation, instant until) {
     delayed_tasks_.emplace(until, task_list{operation});
@@ -144,6 +144,11 @@ class pending_operations {
     return reserved_.contains(name) || is_released_first(name);
   }
   void forget_sweep(const release_operation& operation);
+  // Whether releases of the name that wait here go before the operation.
+  bool goes_behind_releases(const acquire_operation& operation) const {
+    return is_released_first(operation.definition.name);
+  }
+  static bool goes_behind_releases(const release_operation&) { return false; }
   // Calls add() for a release, and counts the release if it goes before acquires of its name.
   template <class Add>
   void add_counted(const release_operation& operation, Add add);

@@ -35,7 +35,8 @@ void request_settler::settle(const acquire_ptr& operation, model::token token) {
   if (operation->answer.complete(hold, [&] { note_grant(*hold, operation->called_at); })) return;
   hold->begin_release();
   holds_.remove(*hold);
-  operation->ending = ending;
+  // A client that is being closed may have found the hold in the registry, and then it has sent the ending.
+  if (hold->loss() != loss::closed) operation->ending = ending;
   queue_.withdraw(*operation);
 }
 

@@ -30,7 +30,12 @@ decision wait_at_latch(lock_editor& latch, const acquire_terms& wish) {
     return wish.wait || latch.is_queued(wish.hold) ? queue_up(latch, wish) : latch.finish(what::busy);
   }
   latch.outcome().token = latch.row().token;
-  if (latch.is_queued(wish.hold)) latch.dequeue(wish.hold);
+  if (latch.is_queued(wish.hold)) {
+    // The client that opened the latch sends the rest of a long queue on. It may have been killed before it did.
+    latch.release_waiters();
+    latch.dequeue(wish.hold);
+    std::erase_if(latch.outcome().next, [&](const auto& one) { return one.waiter.hold == wish.hold; });
+  }
   return latch.finish(what::granted);
 }
 

@@ -41,7 +41,12 @@ void waiter_poll::look() {
     if (!is_due && !barriers_.empty()) return ask_barrier(now);
     // The order matters: a waiter that enters the registry after this plans a look itself.
     if (is_due) agenda_.begin_look();
-    to_ask_ = waiters_.queries();
+    try {
+      to_ask_ = waiters_.queries();
+    } catch (...) {
+      agenda_.plan_look(now);  // without memory the look is still due
+      throw;
+    }
     asked_ = 0;
     sent_.clear();
     if (to_ask_.empty()) return barriers_.clear();
@@ -106,14 +111,14 @@ void waiter_poll::wait_or_ask(const std::string& name, model::hold_id hold,
   if (auto operation = waiters_.take_if_due(hold, now)) queue_.submit_again(std::move(operation));
 }
 
-// How long until a death may change what a waiter waits for. At a latch no death does; at a barrier, the
-// death of any waiting member does.
+// How long until a death may change what a waiter waits for. At a latch no death does, but an open one may have left
+// the waiter in its queue; at a barrier, the death of any waiting member does.
 std::optional<std::chrono::microseconds> waiter_poll::due_in(const store::hold_status& status) const {
   // An unfair lock may be free, or have room, although nobody has looked for its waiters.
   if (!status.fair && status.in_use < status.capacity) return 0us;
   if (!is_rendezvous(status.kind))
     return store::takeover_after(status.takeover_in.value_or(0us), environment_.skew());
-  if (status.kind == model::lock_kind::latch) return 1h;
+  if (status.kind == model::lock_kind::latch) return status.in_use < status.capacity ? 1h : 0us;
   return {};
 }
 

@@ -5,6 +5,7 @@
 #include "client/worker/worker_services.hpp"
 
 #include <algorithm>
+#include <new>
 #include <unordered_map>
 #include <utility>
 
@@ -194,9 +195,13 @@ void fast_path::acquire(batch& work) {
   if (leader_changed) wake_office_watchers();
 }
 
-// If the process ends before the sweep, a waiter's poll finds the lock free.
-void fast_path::schedule_sweep(const std::string& name) {
-  client_.queue.delay(sweep_of(name), barging_time);
+// If the process ends before the sweep, or there is no memory for it, a waiter's poll finds the lock free.
+void fast_path::schedule_sweep(const std::string& name) noexcept {
+  try {
+    client_.queue.delay(sweep_of(name), barging_time);
+  } catch (const std::bad_alloc&) {
+    // The release has been answered, so its caller must not be told of this.
+  }
 }
 
 void fast_path::wake_office_watchers() {

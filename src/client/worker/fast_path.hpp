@@ -37,7 +37,7 @@ class fast_path {
   std::unordered_set<std::string> joined_for_edit(const batch& work) const;
   void acquire(batch& work);
   void enqueue(std::vector<acquire_ptr>& operations, bool contended_only);
-  void schedule_sweep(const std::string& name);
+  void schedule_sweep(const std::string& name) noexcept;
   void wake_office_watchers();  // the leader may have changed
 
   worker_services& client_;
