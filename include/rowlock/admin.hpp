@@ -24,7 +24,7 @@ enum class release_request_result {
 };
 ROWLOCK_EXPORT const char* to_string(release_request_result result) noexcept;
 
-// The names of both in version 0.1.0.
+// The names of these two types in version 0.1.0.
 using request_options = release_request_options;
 using request_result = release_request_result;
 

@@ -47,9 +47,9 @@ ROWLOCK_EXPORT release_result release(client db, const std::string& text);
 // The token is a new one, the data is empty, and a guarded transaction of the old process is refused. So a process that
 // was wrongly taken for dead cannot damage guarded data. But it learns of its loss only with its next renewal: do not
 // reclaim from a process that may be alive. On the same machine rowlock checks this: the call throws error(contention)
-// if the old process still runs; if that is the caller's own, only while the hold is still valid there. If another
-// process has got the old one's pid, the machine's boot and the process's start time tell them apart, if /proc shows
-// these. Throws everything else as adopt().
+// if the old process still runs. If the old process is the one that calls, it throws only while the hold is still valid
+// there. If another process has got the old one's pid, the machine's boot and the process's start time tell them apart,
+// if /proc shows these. Throws everything else as adopt().
 ROWLOCK_EXPORT hold reclaim(client db, const std::string& text);
 
 ROWLOCK_END_NAMESPACE

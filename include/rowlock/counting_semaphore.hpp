@@ -56,8 +56,8 @@ class ROWLOCK_EXPORT counting_semaphore {
   // hold is released. Do not repeat the call.
   void release(hold& held, std::int64_t permits);
 
-  // How many permits are free, as last written. Only a hint: it may change at any time, and permits of a vanished
-  // client count as taken until its lease is killed, and permits that rest (acquire_options::min_hold) until then.
+  // How many permits are free, as last written. Only a hint: the number may change at any time, and permits of a
+  // vanished client, and those that rest (acquire_options::min_hold), count as taken until their lease is killed.
   // Throws error: mismatch, unreachable and others.
   [[nodiscard]] std::int64_t available() const;
 

@@ -73,9 +73,9 @@ class ROWLOCK_EXPORT error : public std::system_error {
   // code(), for a switch. It is always one of rowlock's.
   errc kind() const noexcept { return static_cast<errc>(code().value()); }
 
-  // The same call may succeed later without any intervention. True for unreachable, read_only, broken_barrier and
-  // contention, and for each error with outcome_unknown(). read_only may be true in vain: a client with
-  // options::read_only never succeeds.
+  // Whether the same call may succeed later without any intervention. True for unreachable, read_only, broken_barrier
+  // and contention, and for each error with outcome_unknown(). It is also true for the read_only of a client with
+  // options::read_only, although that call never succeeds.
   bool transient() const noexcept;
 
   // The call may have taken effect, or may still do so: an answer was lost, or the request is still under way. rowlock

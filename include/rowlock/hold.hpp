@@ -48,8 +48,8 @@ struct release_request {
 struct guard_statement {
   std::string sql;                      // with the placeholders of the dialect
   std::vector<std::string> parameters;  // all text, in order
-  // If not empty, run it next, with the same parameters; it must change exactly one row. A Galera cluster needs it,
-  // because it detects conflicts only between writes.
+  // If not empty, run it next, with the same parameters; it must change exactly one row. A Galera cluster, and a MySQL
+  // group with several primaries, need it, because they detect conflicts only between writes.
   std::string write;
 };
 

@@ -6,8 +6,8 @@
 //       db, std::map<std::string, std::string>{{"pool", "billing"}});
 //   exposer.RegisterCollectable(seen);
 //
-// The exposer (prometheus/exposer.h) is in prometheus-cpp's pull library, which such a program links, too. It does not
-// keep `seen` alive.
+// The exposer (prometheus/exposer.h) is in prometheus-cpp's pull library, which such a program links, too. The exposer
+// does not keep `seen` alive.
 //
 // The metrics are counters, and the last two histograms; docs/serve.md lists those of `rowlock serve`, which has these,
 // too. The label `reason` of the losses is to_string(hold::loss()):
@@ -97,7 +97,7 @@ class prometheus_statistics : public ::prometheus::Collectable {
       made.metric.push_back(counted(value));
       made.metric.back().label.push_back({"reason", to_string(reason)});
     };
-    // A release may learn only from the database that the hold was lost, which does not say why.
+    // A loss of which only a release learned has no reason: the database says that the hold is gone, but not why.
     add(loss::none, now.lost - now.lost_expired - now.lost_forced - now.lost_gone - now.lost_closed);
     add(loss::expired, now.lost_expired);
     add(loss::forced, now.lost_forced);

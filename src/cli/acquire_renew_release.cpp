@@ -52,7 +52,7 @@ struct acquire_words {
   std::string ttl;
 };
 
-// Makes the check of hold::transfer before the wait.
+// Checks the ttl as hold::transfer does, but before the command waits for the lock.
 milliseconds checked_ttl(const std::string& text) {
   const auto ttl = parse_duration("--ttl", text);
   if (ttl >= 100ms && ttl <= 24h) return ttl;

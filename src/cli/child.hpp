@@ -16,8 +16,8 @@
 namespace rowlock::cli {
 
 // Remembers which descriptors are open: those that the caller has opened for the command, as in `rowlock run NAME --
-// COMMAND 7<file`. The command gets these, and none of this process. Requires: no other thread runs, and this process
-// has opened no descriptor for itself yet.
+// COMMAND 7<file`. The command inherits these, and none that this process opens later. Requires: no other thread runs,
+// and this process has opened no descriptor for itself yet.
 void remember_inherited_descriptors();
 
 // Makes exec() close every descriptor that was not remembered. This process opens its descriptors so that exec() closes
@@ -50,7 +50,8 @@ class group_guard {
   int pipe_ = -1;  // when this end closes, the guard acts
 };
 
-// The command could not be executed; the code is the shell's, 126 or 127, or unavailable: no process could be made.
+// The command could not be executed. exit_code() is that of a shell, 126 or 127, or `unavailable` if no process could
+// be made.
 class not_started : public std::runtime_error {
  public:
   not_started(int exit_code, const std::string& message)

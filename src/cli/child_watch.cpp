@@ -72,7 +72,8 @@ class kill_schedule {
   bool timed_out() const noexcept { return timed_out_; }
   bool stopped() const noexcept { return stopped_at_.has_value(); }
   bool killed() const noexcept { return killed_; }
-  // Whether a process of another user that survived SIGKILL still runs, or ran for a while.
+  // A survivor is a process of another user that SIGKILL could not end. has_survivor(): whether one still runs.
+  // had_survivor(): whether one ran, at least for a while.
   bool has_survivor() const noexcept { return survivor_.has_value(); }
   bool had_survivor() const noexcept { return had_survivor_; }
 

@@ -65,7 +65,7 @@ std::string row(const std::string& left, const std::string& right) {
   return result;
 }
 
-// "DURATION" of "DURATION:a check".
+// The name of the option's value without CLI11's check behind it: "DURATION" for "DURATION:a check".
 std::string value_of(const CLI::Option& one) {
   const auto type = one.get_type_name();
   return type.substr(0, type.find(':'));

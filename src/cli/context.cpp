@@ -62,7 +62,7 @@ std::function<void(log_level, std::string_view)> logger(const context& global) {
   };
 }
 
-// Never destroyed, because a close may outlast main().
+// The clients of all contexts. The one object of this type is never destroyed, because a close may outlast main().
 struct opened_clients {
   model::annotated_mutex mutex;
   std::condition_variable changed;

@@ -10,7 +10,7 @@ namespace rowlock::cli {
 // sql: guard.sql or guard.write. The parameters stand in it as literals.
 std::string with_values(const std::string& sql, const guard_statement& guard);
 
-// With a driver's placeholders. style: dollar ($1), question (?), percent (%(name)s) or named (:name).
+// sql with the placeholders of a driver. style: dollar ($1), question (?), percent (%(name)s) or named (:name).
 std::string with_placeholders(const std::string& sql, const std::string& style);
 
 }  // namespace rowlock::cli

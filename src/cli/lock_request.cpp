@@ -63,8 +63,8 @@ request request_for_lock(const client& db, const lock_words& words) {
 using namespace std::chrono_literals;
 using clock = std::chrono::steady_clock;
 
-// When the next line is due if the latest one was due at `said`: lines are due after 1 s, 10 s, 30 s, 1 min, and then
-// after twice the time each, but at least once an hour.
+// When the next line is due if the latest one was due at `said`: lines are due 1 s, 10 s, 30 s and 1 min after the
+// beginning of the wait. From then on the time doubles from line to line, but a line comes at least once an hour.
 clock::duration next_report(clock::duration said) {
   if (said < 1s) return 1s;
   if (said < 10s) return 10s;

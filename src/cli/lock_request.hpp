@@ -43,7 +43,8 @@ void add_name_and_wait(CLI::App& command, lock_words& words);
 // --shared, --exclusive, --permits, --capacity and --data.
 void add_kind_and_data(CLI::App& command, lock_words& words);
 
-// Makes the check of hold::set_data and term::proclaim before the wait. Throws error(invalid_argument).
+// Checks the text as hold::set_data and term::proclaim do, but before the command waits for the lock. Throws
+// error(invalid_argument).
 void check_data(const std::string& text);
 
 // Calls acquire, try_acquire or try_acquire_for, as the limit says.

@@ -52,7 +52,7 @@ milliseconds at_least(const char* option, const std::string& text, milliseconds 
               fmt::format("{} {} is too short; it is at least {}", option, text, format_duration(least)));
 }
 
-// The same, or never.
+// As at_least(), but takes 0, too, which means never.
 milliseconds zero_or_at_least(const char* option, const std::string& text, milliseconds least) {
   const auto value = parse_duration(option, text);
   if (value.count() != 0 && value < least) {
@@ -93,14 +93,16 @@ serve::service_settings settings_of(const serve_words& words) {
   return result;
 }
 
-// The sweeps are those of the schedule alone. A service that never writes may serve a standby.
+// The client itself never sweeps in the background; only the upkeep of the service sweeps. A service that never writes
+// may serve a standby.
 options options_for(const context& global, const serve::service_settings& settings) {
   auto result = settings.writes() ? global.client_options() : global.reading_options();
   result.sweep_interval.reset();
   return result;
 }
 
-// Nothing is known of a database that cannot be reached, so the service waits for it. A URL that is wrong stays wrong.
+// Throws only if the URL is wrong, because a wrong URL stays wrong. A database that cannot be reached may come back, so
+// the service waits for it.
 void check_url(const std::string& url, const options& settings) {
   try {
     migrator{url, settings};

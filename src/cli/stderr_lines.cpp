@@ -20,7 +20,7 @@ namespace rowlock::cli {
 
 namespace {
 
-// Afterwards a SIGPIPE is not delivered that came meanwhile.
+// Blocks every signal in the thread that makes this object. The destructor drops a SIGPIPE that came meanwhile.
 class all_signals_blocked {
  public:
   all_signals_blocked() {

@@ -53,7 +53,7 @@ int print_epoch(const context& global, std::int64_t epoch) {
 }
 
 int raise(const context& global, std::int64_t above) {
-  // As admin::raise_epoch, but before the command connects.
+  // admin::raise_epoch makes this check, too, but only after the command has connected.
   if (above < 0 || above >= std::int64_t{1} << 52) {
     throw error(errc::invalid_argument, fmt::format("--above {} is outside 0 to 2^52 - 1", above));
   }

@@ -96,7 +96,7 @@ class lock_changes {
     return changes;
   }
 
-  // After the last part: returns the locks that the reading did not show.
+  // Call it after the last part of a reading. Returns the locks that the reading did not show.
   std::vector<lock_change> finish() {
     std::vector<lock_change> gone;
     for (auto at = locks_.begin(); at != locks_.end();) {

@@ -33,7 +33,7 @@ template <class Calls>
 class call_queue {
  public:
   // Passes the calls that wait to `add`, which adds to them. Requires: `add` runs no user code, because the mutex is
-  // locked. Throws what it throws.
+  // locked. Throws what `add` throws.
   template <class Add>
   bool put(Add add) {
     {

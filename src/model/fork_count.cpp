@@ -12,20 +12,21 @@ namespace {
 
 using number = std::atomic<std::uint64_t>;
 
-// A fork copies it.
+// The latest number given out. A fork copies it, so a child gives out numbers that none of its ancestors had.
 constinit number last{0};
 // Where this process has its own number. A function cannot initialize it once under a lock of the compiler's, because
 // a child that was forked meanwhile would wait for ever.
 constinit std::atomic<number*> own{nullptr};
-// Means that the kernel has no such page.
+// `own` points here if the kernel has no page as new_page() makes it.
 constinit number none{0};
 
-// The kernel fills such a page with zeros in a forked child, however it was forked (madvise(2), MADV_WIPEONFORK).
+// Makes a page that the kernel fills with zeros in a forked child, however the child was forked (madvise(2),
+// MADV_WIPEONFORK).
 number* new_page() noexcept {
   const auto size = static_cast<std::size_t>(::sysconf(_SC_PAGESIZE));
   void* const page = ::mmap(nullptr, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
   if (page == MAP_FAILED) return &none;
-  // An emulator (user-mode QEMU) may answer that it has done whatever it is asked for.
+  // An emulator (user-mode QEMU) may claim success for every madvise(), even for one that no kernel knows.
   const bool answers_truly = ::madvise(page, size, -1) != 0;
   if (answers_truly && ::madvise(page, size, MADV_WIPEONFORK) == 0) return new (page) number{0};
   ::munmap(page, size);

@@ -137,7 +137,8 @@ constexpr token next_token(token stored, token epoch_floor) {
 }
 
 // An epoch leaves room for 2^21 tokens of a name. Epochs are seconds since 2026-01-01 on the database's
-// clock, so tokens stay below 2^53 for a century. The schema computes the same floor (meta.epoch_floor).
+// clock, so tokens stay below 2^53 for a century. The schema computes the same floor (meta.epoch_floor), except on
+// MariaDB and MySQL, where the statements compute it.
 inline constexpr int epoch_shift = 21;
 
 // Version 1 of the schema left room for 2^27 tokens, so that one of its epochs is as long as this many seconds.

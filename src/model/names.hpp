@@ -14,7 +14,7 @@ namespace rowlock::model {
 // I11: UTF-8, 1 to 512 bytes, no control characters.
 void check_name(std::string_view name);
 
-// A proclaimed value: UTF-8, at most 4096 bytes, no NUL.
+// A text that others read: the data of a hold, or the reason of a release request. UTF-8, at most 4096 bytes, no NUL.
 void check_value(std::string_view value);
 
 // The application that a client gives: UTF-8, at most 255 bytes, no control characters; may be empty.

@@ -30,8 +30,9 @@ int hex_value(char digit);
 // Bytes in hex, which neither a quote nor a character set can change.
 ROWLOCK_FOR_STORES void append_hex(std::string& text, std::string_view bytes);
 
-// The candidate with the fewest missing, added, changed or swapped letters. Empty if more than a third of the letters
-// differ in every candidate. Capitals, dashes and underscores, which are often confused, do not count.
+// The candidate with the fewest missing, added, changed or swapped letters. Empty if more than a third of the letters,
+// but at least two, differ in every candidate, or if the word has more than 64 letters. Capitals, dashes and underscores,
+// which are often confused, do not count.
 ROWLOCK_FOR_STORES std::string nearest(std::string_view word, const std::vector<std::string>& candidates);
 
 // `; did you mean …?`, for the end of a message. Empty if nothing is near.

@@ -179,7 +179,8 @@ release_request_result admin::request_release(const std::string& name, const rel
     }
     if (!how.then_force || how.stop.stop_requested()) return release_request_result::kept;
     update_recorded(engine);
-    // By token and not by id: a hold that another process adopts meanwhile has a new id and keeps its token.
+    // The force names the holds by their tokens, not by their ids: a hold that another process adopts meanwhile gets a
+    // new id and keeps its token.
     return force(engine, name, {}, asked.token) ? release_request_result::forced
                                                 : release_request_result::released;
   }
@@ -229,8 +230,8 @@ std::int64_t admin::collect(time_span idle) {
   const auto& time = engine_of(db_).environment().time;
   const auto begun = time.now();
   std::int64_t total = 0;
-  // A page may delete fewer locks than it has found, because others use some of them. All pages mean the locks that
-  // were unused when the first one began, so that this ends although others go on making locks.
+  // A page may delete fewer locks than it has found, because others use some of them. Every page looks for the locks
+  // that were unused when the first page began, so that the loop ends although others go on making locks.
   for (std::int64_t deleted = 1; deleted > 0; total += deleted) {
     const auto age = idle + std::chrono::duration_cast<milliseconds>(time.now() - begun);
     deleted = access::tasks(db_).result_of(

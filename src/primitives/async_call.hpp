@@ -17,7 +17,7 @@ inline void check_executor(const executor& where) {
   if (!where) throw error(errc::invalid_argument, "the executor is empty; nothing could deliver the result");
 }
 
-// Call: the kind of the call, and arguments that of its constructor. take: moves what the call got into the result, or
+// Call: the kind of the call. arguments: those of its constructor. take: moves what the call got into the result, or
 // throws. The call keeps no handle of the client, so the client closes when the caller's last handle ends.
 template <class Call, class Result, class... Arguments>
 void call_when_over(const client& db, executor where, std::function<void(Result)> done,

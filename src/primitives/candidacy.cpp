@@ -12,8 +12,8 @@ namespace rowlock::primitives {
 
 using client_layer::thrown_text;
 
-// What the executor receives. If the executor drops it, the candidacy must learn of it, because nothing else
-// would call it again.
+// A part of the task that the executor receives. If the executor drops the task, the candidacy must learn of that,
+// because nothing else would make the candidacy go on.
 struct candidacy::turn {
   turn() = default;
   turn(const turn&) = delete;
@@ -56,7 +56,8 @@ candidacy::candidacy(std::shared_ptr<client_layer::engine> on, model::lock_reque
                      candidate_options how)
     : engine_(std::move(on)), office_(std::move(office)), where_(std::move(where)), how_(std::move(how)) {}
 
-// A forked child cannot end the watch: if its callback ran at the fork, that would wait for ever for its end.
+// A forked child cannot destroy on_loss_: if its callback ran in the parent at the fork, the destructor would wait for
+// ever for the end of that callback.
 candidacy::~candidacy() {
   if (engine_->is_forked()) std::ignore = on_loss_.release();
 }
@@ -143,7 +144,7 @@ void candidacy::office_was_lost() noexcept {
   engine_->async().post(std::move(call));
 }
 
-// The user's functions can no longer be called.
+// The executor has dropped a task, so the user's functions can no longer be called.
 void candidacy::dropped() noexcept {
   if (!engine_->is_forked()) stop();
 }
@@ -199,7 +200,7 @@ std::stop_source candidacy::begin_term() {
     resign_call_ = std::move(resign_call);
     end = end_;
   }
-  // Runs on the thread that notifies of losses, or here if the hold is already lost.
+  // The callback runs on the thread that notifies of losses, or here if the hold is already lost.
   on_loss_ = std::make_unique<loss_watch>(term_->stop_token(), [weak = std::weak_ptr{self()}, end]() mutable {
     const auto alive = weak.lock();
     end.request_stop();

@@ -67,7 +67,8 @@ class candidacy final : public client_layer::serial_steps {
   std::shared_ptr<async_acquire> wait_ ROWLOCK_GUARDED_BY(mutex_);
   std::exception_ptr failure_ ROWLOCK_GUARDED_BY(mutex_);
 
-  // Of the current term. The hold's own state is consulted, because the user may use the term in another thread.
+  // What follows is of the current term. Whether the term lasts is asked of the hold itself, because the user may end
+  // the term in another thread.
   client_layer::hold_ptr held_ ROWLOCK_GUARDED_BY(mutex_);
   bool told_ ROWLOCK_GUARDED_BY(mutex_) = false;     // elected() was called, and lost() was not
   bool resigns_ ROWLOCK_GUARDED_BY(mutex_) = false;  // by resign(), or because elected() has ended or thrown
@@ -75,7 +76,7 @@ class candidacy final : public client_layer::serial_steps {
   // Made before elected() is called, because the end of the term must not need memory.
   std::shared_ptr<end_call> loss_call_ ROWLOCK_GUARDED_BY(mutex_);
   std::shared_ptr<end_call> resign_call_ ROWLOCK_GUARDED_BY(mutex_);
-  // Only for the steps, and for close() when none runs.
+  // Used by the steps alone, and by close() when no step runs.
   std::unique_ptr<term> term_;
   std::unique_ptr<loss_watch> on_loss_;
 };

@@ -115,7 +115,8 @@ std::chrono::nanoseconds hold::remaining() const noexcept {
   return state_ && !is_over_ ? state_->remaining() : std::chrono::nanoseconds{0};
 }
 
-// In a forked child the next three functions do not wait for a mutex that another thread of the parent may have locked.
+// In a forked child the next three functions must not wait for a mutex that another thread of the parent may have
+// locked. So they first look whether this is a forked child.
 
 std::stop_token hold::release_requested() const {
   if (state_) state_->engine().check_process();

@@ -88,7 +88,8 @@ class latch_lock {
  private:
   template <class Decide>
   client_layer::outcome decide(const client_layer::call_limit& limit, Decide decision) const {
-    // Otherwise the refusal of the session would be retried, in case another server may be written.
+    // Without this check a session that only reads would refuse the decision, and the call would be retried, in case
+    // the client comes to a server that takes writes.
     acquire_.engine().check_may_write();
     auto settled = acquire_.engine().tasks().decide_or_create(asked, decision, limit);
     if (settled.result == what::mismatch) throw client_layer::mismatch(asked, settled.stored);

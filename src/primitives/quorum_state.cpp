@@ -63,7 +63,7 @@ quorum_state::quorum_state(std::shared_ptr<member_holds> members, const limits& 
   const auto granted = std::ranges::find_if(members_->all(), [](const auto& one) { return one != nullptr; });
   first_ = granted->get();
   name_ = &first_->name();
-  // If the member is lost already, its callback runs here at once.
+  // If a member's hold is lost already, its callback runs here at once.
   for (const auto& member : members_->all()) {
     if (!member) continue;
     watches_.push_back(std::make_unique<watch>(member->stop_token(),

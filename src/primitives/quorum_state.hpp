@@ -22,7 +22,7 @@ using client_layer::hold_ptr;
 // fewer are valid.
 std::chrono::nanoseconds remaining_of_majority(std::span<const hold_ptr> members, std::size_t majority);
 
-// The holds that the members have granted. Destroying it releases them, without waiting for the answers.
+// The holds that the members have granted. Destroying this object releases them, without waiting for the answers.
 class member_holds {
  public:
   // Begins with a null for each member. Allocates what a release needs.
@@ -94,7 +94,7 @@ class quorum_state {
   std::atomic<rowlock::loss> loss_{rowlock::loss::none};
   std::optional<release_result> released_;
   std::atomic<bool> over_{false};  // release() was called: no more notices
-  // The last member, so that it is destroyed first, and no callback runs while the others are destroyed.
+  // Declared last, so that the watches are destroyed first, and no callback runs while the rest is destroyed.
   std::vector<std::unique_ptr<watch>> watches_;
 };
 

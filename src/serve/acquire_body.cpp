@@ -19,7 +19,8 @@ using std::chrono::milliseconds;
 constexpr std::int64_t shortest_ttl_ms = 100;
 constexpr std::int64_t day_ms = 24 * 60 * 60 * 1000;
 constexpr std::int64_t most_permits = 1'000'000'000;
-// As JSON. The data of a hold may have 4096 bytes, of which a thousand are for the client, the id and the text.
+// The most bytes that a client's text may have as JSON. A hold's data may have 4096 bytes, and the client's name, the
+// id and the text of hold::transfer stand there, too; they take about a thousand.
 constexpr std::size_t most_data_bytes = 1024;
 
 constexpr std::array<std::pair<std::string_view, acquire_body::kind>, 4> kinds{

@@ -23,7 +23,7 @@ struct acquire_body {
 
   // Throws error(invalid_argument), also for a member that is not known.
   static acquire_body parse(const nlohmann::json& body);
-  // The same as JSON, without the wait, which says nothing of the hold.
+  // This request as JSON, without the wait, which says nothing about the hold.
   nlohmann::ordered_json to_json() const;
 
   bool is_shared() const noexcept { return what == kind::read || what == kind::permits; }

@@ -6,7 +6,7 @@
 
 namespace rowlock::serve {
 
-// What is no error of rowlock's, such as a lack of memory, is an internal one.
+// Returns the exception as rowlock's error. Any other exception, such as std::bad_alloc, becomes error(internal).
 inline error as_error(const std::exception& problem) {
   const auto* known = dynamic_cast<const error*>(&problem);
   return known != nullptr ? *known : error(errc::internal, problem.what());

@@ -43,7 +43,7 @@ const std::map<std::string, std::string>& security_headers() {
 
 constexpr std::size_t largest_read = 128 * 1024;
 
-// IPv4 addresses look alike, whether the server listens on IPv4 or on both.
+// Writes an IPv4 address in the same way whether the server listens on IPv4 alone or also on IPv6.
 std::string text_of(asio::ip::address address) {
   if (address.is_v6() && address.to_v6().is_v4_mapped()) {
     address = asio::ip::make_address_v4(asio::ip::v4_mapped, address.to_v6());
@@ -137,8 +137,8 @@ bool connections::wait_until_none(std::chrono::steady_clock::time_point then) {
   return changed_.wait_until(lock, then, [this]() ROWLOCK_REQUIRES(mutex_) { return all_.empty(); });
 }
 
-// The buffer has room for a header and for the largest single read. The parser's limits count neither the extensions of
-// a chunk nor the lines after the last one, so without that limit a client could make it grow for ever.
+// The buffer has room for a header and for the largest single read, and no more. The parser's limits count neither the
+// extensions of a chunk nor the lines after the last chunk, so a client could make an unlimited buffer grow for ever.
 connection::connection(socket client, connection_context& with, std::string from)
     : socket_{std::move(client)},
       with_{with},
@@ -243,13 +243,13 @@ void connection::handle_request() {
   from.client_address = text_of(client.address());
   from.local_address = text_of(socket_.local_endpoint(failed).address());
   gone_.emplace();
-  if (is_draining_) gone_->request_stop();  // it was being read when the drain began
+  if (is_draining_) gone_->request_stop();  // the request was being read when the drain began
   const reply to{shared_from_this(), gone_->get_token()};
   watch_client();
   with_.handle(std::move(from), target, to);
 }
 
-// The client may have sent its next request, which stays where it is, or it has gone.
+// Waits until the socket is readable: then the client has gone, or has sent its next request, which stays unread.
 void connection::watch_client() {
   socket_.async_wait(socket::wait_read, [self = shared_from_this()](error_code failed) {
     if (failed || !self->gone_ || self->is_answered_) return;

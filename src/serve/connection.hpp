@@ -30,7 +30,7 @@ struct http_limits {
   std::uint32_t header_bytes = 16 * 1024;
   std::uint64_t body_bytes = 64 * 1024;
   std::size_t connections = 4096;
-  // How long a connection may be without a whole request, and a client may take to read.
+  // How long the server waits for a whole request, and how long a client may take to read a part of an answer.
   std::chrono::milliseconds idle = std::chrono::seconds{30};
   std::size_t unread_bytes = 1024 * 1024;  // of a stream, before its reader is disconnected
 };
@@ -61,7 +61,7 @@ class connections {
   std::map<std::string, std::size_t> by_client_ ROWLOCK_GUARDED_BY(mutex_);
 };
 
-// The address of the socket's client, as clients are told apart. Empty: the client has gone already.
+// What tells the socket's client from others, see client_key(). Empty: the client has gone already.
 std::string client_of(const boost::asio::ip::tcp::socket& one);
 
 // What the connections of a server have in common. It outlives them.

@@ -88,7 +88,7 @@ json with_holders(const lock_info& lock, std::size_t most) {
   return shown;
 }
 
-// Whether the board has all that comes next after the name.
+// Whether the board shows what comes next after the name: it has all locks, or at least one after the name.
 bool has_after(const board_state& now, const std::string& after) {
   return !now.is_cut || (!now.locks.empty() && after < now.locks.back().name);
 }
@@ -221,14 +221,15 @@ void dashboard::list(const request& from, const reply& to) {
   const auto limit = limit_of(from, most_rows);
   board_.ask([this, after, limit, to](const lock_board::state& now) {
     if (now->problem) return to.send(error_response(*now->problem));
-    // Large answers of what is kept need not be kept, too; what is read from the database is kept for a second.
+    // A page that is made from the board alone is not kept: it may be large, and the board can make it again. A page
+    // that must be read from the database is kept for a second.
     readings_.answer(
         fmt::format("locks {} {} {}", now->version, limit, after), has_after(*now, after) ? 0s : 1s,
         [this, now, after, limit] { return page_of(*now, after, limit); }, to);
   });
 }
 
-// Names beyond those that are kept are read for this page.
+// The locks that come after the name `after`. If the board ends before them, they are read from the database.
 response dashboard::page_of(const board_state& now, const std::string& after, std::size_t limit) {
   auto begin = std::ranges::upper_bound(now.locks, after, {}, &lock_info::name);
   auto end = now.locks.end();

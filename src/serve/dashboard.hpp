@@ -30,15 +30,16 @@ class dashboard {
     std::function<void(std::string_view)> note;  // a line for each action
   };
 
-  // What the environment refers to must outlive the object.
+  // What the environment refers to must outlive this object, except the pool, see stop().
   explicit dashboard(const environment& in);
 
   void add_routes(router& to);
-  // Requires: the server has stopped. The pool can be destroyed then.
+  // Requires: the server has stopped. After stop() the pool can be destroyed. It must be destroyed before this object,
+  // which its jobs use.
   void stop() { board_.stop(); }
 
  private:
-  // Returns the result in a word.
+  // What an operator does to a lock. Returns the result as one word.
   using action = std::function<std::string(const client&, const request&, const nlohmann::json& body,
                                            const std::stop_token& stop)>;
 

@@ -12,7 +12,7 @@ namespace {
 using clock = std::chrono::steady_clock;
 constexpr std::chrono::seconds between_attempts{1};
 
-// One of the two.
+// Exactly one of the two is set.
 struct outcome {
   std::optional<client> connected;
   std::optional<error> failed;
@@ -26,7 +26,8 @@ outcome attempt(const std::function<client()>& connect) {
   }
 }
 
-// Such a failure says nothing of the database: the caller asked for what cannot be, or has gone.
+// Whether the failure says nothing about the database, because the caller has asked for something impossible, or has
+// gone.
 bool is_the_callers(const error& problem) {
   return problem.kind() == errc::invalid_argument || problem.kind() == errc::mismatch ||
          problem.kind() == errc::cancelled;

@@ -14,8 +14,8 @@
 
 namespace rowlock::serve {
 
-// Called after each call, on its thread. failed: null if the call has succeeded, or was one that cannot be made, such as
-// with an impossible name.
+// Called after each call to the database, on the thread of that call. failed: null if the call has succeeded, or if its
+// failure says nothing about the database, as with an impossible name.
 using call_observer =
     std::function<void(const char* call, std::chrono::nanoseconds lasted, const error* failed)>;
 

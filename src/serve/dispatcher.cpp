@@ -82,7 +82,7 @@ std::optional<response> dispatcher::check_rate(const request& from) {
 }
 
 // A name that an attacker resolves to this server's address (DNS rebinding) lets a browser send requests that look as
-// if they came from the server's own page. They carry that name.
+// if they came from the server's own page. The Host header of such requests has that name.
 std::optional<response> dispatcher::check_host(const request& from) const {
   const auto header = from.headers.find("host");
   const auto name = header == from.headers.end() ? std::string{} : host_name(header->second);

@@ -37,8 +37,8 @@ struct response {
   std::map<std::string, std::string> headers{};  // replace those that every response has
 };
 
-// The JSON object in the body. Throws error(invalid_argument) if there is none, or it is not announced as JSON: a browser
-// sends JSON for another web site only after it has asked.
+// The JSON object in the body. Throws error(invalid_argument) if there is none, or if the headers do not announce JSON.
+// A browser sends announced JSON on behalf of another web site only after it has asked this server whether it may.
 nlohmann::json json_body(const request& from);
 // Throws error(invalid_argument) unless the member is a whole number from least to most.
 std::int64_t whole_number(const nlohmann::json& body, const char* name, std::int64_t least,

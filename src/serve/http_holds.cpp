@@ -20,12 +20,12 @@ using std::chrono::milliseconds;
 using clock = std::chrono::steady_clock;
 
 // The id is all that another program with the same token needs to act as this client, and everybody who may read the
-// locks sees the data of a hold. So these have its digest alone.
+// locks sees the data of a hold. So the data contain only the digest of the id.
 std::string digest_of(const http_hold_key& key) {
   return serve::digest_of(key.id);
 }
 
-// text: of hold::transfer. The hold's own id tells a copy of its data from it.
+// text: of hold::transfer. The data contain the id of the hold, so that a copy of them on another hold is recognized.
 std::string data_of(const http_hold_key& key, hold_id hold, const acquire_body& asked,
                     const std::string& text) {
   const json data{{"http_client", key.client},
@@ -67,8 +67,8 @@ struct found_holds {
   std::optional<release_request> request;
 };
 
-// Usually one. If a client has lost its connection and asks another server while the first one is being granted permits
-// for it, both grants have the same key; then all of them are renewed and released alike.
+// The holds of the key: usually one. If a client has lost its connection and asks another server while the first one is
+// being granted permits for it, both grants have the same key; then all of them are renewed and released alike.
 found_holds find(const client& in, const http_hold_key& key) {
   found_holds found;
   const auto lock = admin{in}.show(key.name);

@@ -46,8 +46,8 @@ http_hold leave_to_client(hold held, const http_hold_key& key, const acquire_bod
 std::optional<http_hold> renew(const client& in, const http_hold_key& key,
                                const std::optional<acquire_body>& asked = {});
 
-// `lost` if it is over, or there was none. text: of the hold that this process has last left for the key, which spares
-// the search for it. Throws error as rowlock::release.
+// Releases the hold of the key. `lost` if it is over, or there was none. text: that of the hold which this process has
+// last left to a client for the key; it spares the search for the hold. Throws error as rowlock::release.
 release_result release(const client& in, const http_hold_key& key,
                        const std::optional<std::string>& text = {});
 

@@ -18,10 +18,10 @@
 
 namespace rowlock::serve {
 
-// For a call whose connection has no time limit, such as a migrator's: whoever makes the call waits for so long and no
-// longer. The call itself goes on, in a thread of its own that nobody joins, so it must own what it uses. Until it has
-// ended no other one begins: whoever calls meanwhile waits for the same result. Copies are the same call. Any thread may
-// call it.
+// For a call whose connection has no time limit, such as a migrator's: the caller waits no longer than the limit. The
+// call itself goes on, in a thread of its own that nobody joins, so it must own what it uses. Until it has ended, no
+// other call begins: whoever calls meanwhile waits for the same result. Copies are the same call. Any thread may call
+// it.
 template <class Result>
 class limited_call {
  public:

@@ -39,7 +39,7 @@ using stop_callback = std::stop_callback<std::function<void()>>;
 // transaction.
 constexpr std::size_t threads = 64;
 constexpr std::size_t renewing_threads = 8;
-// Beyond that a request is refused. A wait in a queue is no job.
+// A request that finds this many jobs waiting is refused. An acquire that waits in a lock's queue is no job meanwhile.
 constexpr std::size_t most_jobs = 10'000;
 constexpr std::size_t most_remembered = 10'000;
 
@@ -117,7 +117,7 @@ class lock_api::attempt {
  public:
   attempt(lock_api& of, http_hold_key asked_key, acquire_body asked)
       : key{std::move(asked_key)}, body{std::move(asked)}, api_{of} {}
-  // Whatever drops the last step without an answer, the client gets one, and nothing stays in the map.
+  // Whatever drops the last step without an answer, the client gets an answer, and the map loses this attempt.
   ~attempt() {
     api_.answer(*this, error_response(500, "internal", "the request was dropped without an answer"));
     const model::annotated_lock lock{api_.mutex_};
@@ -217,7 +217,7 @@ lock_api::attempt_ptr lock_api::begin(const http_hold_key& key, const acquire_bo
   unsigned number = 0;
   {
     const model::annotated_lock lock{mutex_};
-    ++alive_;  // `made`, which ends with this function if it is not used
+    ++alive_;  // counts `made`, which is destroyed at the end of this function if it is not used
     auto& known = attempts_[key];
     if (!known) known = made;
     one = known;
@@ -239,7 +239,8 @@ lock_api::attempt_ptr lock_api::begin(const http_hold_key& key, const acquire_bo
 
 void lock_api::watch(const attempt_ptr& one, const reply& to, unsigned number) {
   const std::weak_ptr<attempt> weak = one;
-  // Calls at once if the client has gone already, so the mutex must not be locked here, and not where it is destroyed.
+  // If the client has gone already, the constructor calls give_up() at once, which locks the mutex. The destructor may
+  // wait for such a call. So the mutex must not be locked here, nor where a stop_callback is destroyed.
   auto watching = std::make_unique<stop_callback>(to.over(), [this, weak, number] {
     if (const auto known = weak.lock()) give_up(known, number);
   });
@@ -261,8 +262,9 @@ bool lock_api::give_up(const attempt_ptr& one, unsigned number) {
   return true;
 }
 
-// The answer to an earlier request may have been lost, also that of another process. If the client holds the lock
-// exclusively then, a try finds it busy, so the look can follow the try, and seldom has to.
+// The client may have the hold already, because the answer to an earlier request, perhaps from another process, was
+// lost. An exclusive hold makes the lock busy. So an exclusive request is tried first, and end() looks for the client's
+// hold only if the lock was busy. A shared request might be granted twice, so the look comes before the try.
 void lock_api::ask(const attempt_ptr& one) {
   if (one->body.is_shared()) {
     if (!has_it(one)) try_for(one, one->body.wait);
@@ -299,8 +301,8 @@ void lock_api::end(const attempt_ptr& one, std::chrono::milliseconds waited, acq
     one->is_granted = got.hold.valid();
   }
   if (one->is_granted) return grant(one, std::move(got.hold));
-  // The client may hold it itself. After a wait, another process may also have been granted it for this client meanwhile,
-  // whose connection to that process broke.
+  // The client may hold the lock itself. During a wait, another process may also have been granted the lock for this
+  // client, if the client has asked that process and its connection to it broke.
   if (has_it(one)) return;
   if (waited < one->body.wait) return try_for(one, one->body.wait);
   answer(*one, error_response(423, "busy", "somebody holds the lock, or waits for it"));
@@ -332,7 +334,7 @@ void lock_api::answer(attempt& one, response with) {
     try {
       step();
     } catch (const std::bad_alloc&) {
-      // That client gets no answer, and asks again.
+      // The client that asked for this release gets no answer, and asks again.
     }
   }
 }

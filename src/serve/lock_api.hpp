@@ -20,7 +20,7 @@
 
 namespace rowlock::serve {
 
-// It keeps nothing but the requests that it has not answered, and hints about the latest holds. Granted holds are rows of
+// The API keeps only the requests that it has not answered, and hints about the latest holds. Granted holds are rows of
 // the database alone (http_holds.hpp), so a client may go on with another process at any time.
 class lock_api {
  public:
@@ -42,8 +42,8 @@ class lock_api {
   // Null if the request has joined an attempt that is under way, or was answered.
   attempt_ptr begin(const http_hold_key& key, const acquire_body& body, const reply& to);
   void watch(const attempt_ptr& one, const reply& to, unsigned number);
-  // The wait ends, unless a later request than that one has joined the attempt. 0: in any case. False: it does not end,
-  // or has ended with a grant.
+  // Ends the wait of the attempt, unless a later request than `number` has joined it. number 0: ends the wait in any
+  // case. False: the wait goes on, or has ended with a grant.
   bool give_up(const attempt_ptr& one, unsigned number);
   // False: the attempt has been answered, and the step is not run.
   bool run_afterwards(const attempt_ptr& one, std::function<void()> step);

@@ -17,7 +17,7 @@ constexpr std::size_t board_page = 1000;
 constexpr std::size_t most_locks = 20'000;
 constexpr std::chrono::milliseconds least_pause = 1s;
 
-// Without what changes by itself, such as the time that a lease has left.
+// A number that changes with the locks, but not with what changes by itself, such as the time that a lease has left.
 std::uint64_t version_of(const std::vector<lock_info>& locks) {
   std::uint64_t sum = 0;
   const auto add = [&](std::uint64_t word) { sum = (sum ^ word) * 0x9E3779B97F4A7C15 + (sum >> 29); };
@@ -90,7 +90,8 @@ void lock_board::subscribe(const request& from, const reply& to) {
   ask([to](const state& now) { (void)to.write(event_of(*now)); });
 }
 
-// A state that is not read yet when the next one is due will be sent when it was read.
+// Asks for a new state whenever one is due and somebody listens. While a reading is under way, nothing is asked: its
+// end sends the state to all listeners.
 void lock_board::run(const std::stop_token& stop) {
   while (!stop.stop_requested()) {
     bool is_idle = true;

@@ -21,7 +21,7 @@ struct board_state {
   std::vector<lock_info> locks{};    // by name; without what did not fit
   bool is_cut = false;               // there are more locks than one reading reads
   std::optional<error> problem{};    // of the latest reading; the rest is then older
-  std::uint64_t version = 0;         // another one if a lock, a holder or a queue is another one
+  std::uint64_t version = 0;         // a new number whenever a lock, a holder or a queue has changed
   std::chrono::milliseconds next{};  // when to expect the next state, at the earliest
 };
 
@@ -32,10 +32,11 @@ class lock_board {
   using state = std::shared_ptr<const board_state>;
   using use = std::function<void(const state&)>;
 
-  // Both must outlive the object.
+  // db: must outlive this object. pool: must exist until stop() has returned. It must be destroyed before this object,
+  // which its jobs use.
   lock_board(database& db, workers& pool);
 
-  // Calls it with the latest state, at once or when that has been read. It must neither wait nor throw.
+  // Calls `answer` with the latest state, at once or when that has been read. `answer` must neither wait nor throw.
   void ask(use answer);
   // Begins a stream of server-sent events, one for each reading.
   void subscribe(const request& from, const reply& to);
@@ -64,7 +65,7 @@ class lock_board {
   clock::time_point valid_until_ ROWLOCK_GUARDED_BY(mutex_){};
   bool is_reading_ ROWLOCK_GUARDED_BY(mutex_) = false;
   std::vector<use> waiting_ ROWLOCK_GUARDED_BY(mutex_);
-  model::annotated_mutex stream_mutex_;  // after the other one, if both are needed
+  model::annotated_mutex stream_mutex_;  // if both mutexes are needed, mutex_ is locked first
   std::vector<std::unique_ptr<subscriber>> subscribers_ ROWLOCK_GUARDED_BY(stream_mutex_);
   std::jthread thread_;  // the last member, because the thread uses the others
 };

@@ -33,7 +33,8 @@ class metrics {
 
   void observe_call(const char* call, std::chrono::nanoseconds lasted, const error* failed);
   void count_response(unsigned status);
-  // Called for each text; it must neither wait nor throw. Before the server starts.
+  // Adds a function that is called for each text; it must neither wait nor throw. Call add_source() before the server
+  // starts.
   void add_source(std::function<metric_families()> source) { sources_.push_back(std::move(source)); }
 
   std::string text() const;
@@ -52,7 +53,8 @@ class lock_metrics {
  public:
   lock_metrics(database& db, std::chrono::milliseconds every, std::vector<std::string> patterns);
 
-  // Without a snapshot that was read in the last three intervals, only that the database is not up.
+  // If the latest snapshot is older than three intervals, or six times as long as its reading took if that is more, the
+  // result says only that the database is not up.
   metric_families families() const;
   void stop() { thread_.request_stop(); }
 

@@ -13,7 +13,7 @@ std::string client_key(const std::string& address) {
   return {reinterpret_cast<const char*>(six.s6_addr), 8};
 }
 
-// A bucket that is full again says nothing.
+// After a second a bucket is full again, and says no more than a new one.
 void rate_limit::forget_idle_locked(clock::time_point now) {
   std::erase_if(buckets_, [&](const auto& one) { return now - one.second.at > std::chrono::seconds{1}; });
   most_ = std::max<std::size_t>(1024, 2 * buckets_.size());

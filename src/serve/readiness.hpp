@@ -15,11 +15,13 @@ namespace rowlock::serve {
 // Asks the database at most once a second, and never twice at the same time, however many ask. Any thread may call it.
 class readiness {
  public:
-  // Both must outlive the object.
+  // db: must outlive this object. pool: must exist while answer() may be called. It must be destroyed before this
+  // object, which its jobs use.
   readiness(database& db, workers& pool) : db_{db}, pool_{pool} {}
 
-  // Answers with 200, or with 503 and the reason, as soon as the database has answered. If it has been silent for two
-  // seconds already, that is the answer. The text of an error is for clients with the role `read` alone.
+  // Answers with 200, or with 503 and the reason, as soon as the database has answered. If a question to the database
+  // has got no answer for two seconds already, answers with 503 at once. Only clients with the role `read` get the text
+  // of an error.
   void answer(const request& from, const reply& to);
 
  private:

@@ -13,17 +13,17 @@
 
 namespace rowlock::serve {
 
-// A hint: another process may have released the hold meanwhile. What has expired, and the oldest of too many, is
-// forgotten. Any thread may call it.
+// What this class knows is a hint: another process may have released the hold meanwhile. An expired hold, and the
+// oldest one of too many, is forgotten. Any thread may call it.
 class recent_holds {
  public:
   using clock = std::chrono::steady_clock;
 
   explicit recent_holds(std::size_t most) : most_{most} {}
 
-  // text: of hold::transfer. Without memory it is not added.
+  // text: of hold::transfer. If memory runs out, nothing is added.
   void add(const http_hold_key& key, const std::string& text, clock::time_point expires) noexcept;
-  // Forgets it, too.
+  // Returns the text of the key's hold, and forgets it. Empty: it is not known, or the hold has expired.
   std::optional<std::string> take(const http_hold_key& key, clock::time_point now);
 
  private:

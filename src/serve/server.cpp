@@ -22,11 +22,11 @@ using namespace std::chrono_literals;
 using boost::asio::ip::tcp;
 using boost::system::error_code;
 
-// Requests are parsed and answers written by these alone; whatever waits for the database is on other threads.
+// These threads alone parse requests and write answers; whatever waits for the database is on other threads.
 constexpr int io_threads = 2;
 // Connections beyond the limit that may get an answer which says so; more are closed without one.
 constexpr std::size_t refused_at_once = 64;
-// So many connections one client may always have; of more than that, a quarter of all.
+// One client may have this many of the connections, or a quarter of all that the limit allows, if that is more.
 constexpr std::size_t most_of_few = 64;
 
 // Each connection needs a descriptor, and the usual limit is 1024.

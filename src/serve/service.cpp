@@ -137,7 +137,7 @@ class service {
   metrics metrics_;
   database db_;
   std::unique_ptr<workers> pool_ = std::make_unique<workers>(worker_threads, waiting_jobs);
-  // Whether the database can be used does not depend on how many other readings wait.
+  // Readiness has a thread of its own, because its answer must not depend on how many other readings wait.
   std::unique_ptr<workers> readiness_pool_ = std::make_unique<workers>(1, 1);
   readiness readiness_{db_, *readiness_pool_};
   router router_;

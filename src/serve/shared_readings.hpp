@@ -16,7 +16,8 @@ namespace rowlock::serve {
 // Any thread may call it.
 class shared_readings {
  public:
-  // pool: must outlive the object, and be destroyed before a reply may be.
+  // pool: must exist while answer() may be called. It must be destroyed before this object, which its jobs use, and
+  // before the server, to which the replies of its jobs go.
   explicit shared_readings(workers& pool) : pool_{pool} {}
 
   // Answers with what `read` returns for this key, or with the error that it throws. It runs on the pool, never twice at

@@ -34,7 +34,7 @@ void upkeep::run(const std::stop_token& stop) {
   }
 }
 
-// Runs it, and notes the first of several failures.
+// Runs the work. If it fails several times in a row, only the first failure is noted.
 void upkeep::attempt(const std::function<void()>& work) {
   std::string problem;
   try {
@@ -48,7 +48,7 @@ void upkeep::attempt(const std::function<void()>& work) {
   has_failed_ = !problem.empty();
 }
 
-// The wait for the office is no call of the database's, so it is not measured.
+// The wait for the office does not go through database::call(), because it must not be measured as a call.
 void upkeep::lead_once(const std::stop_token& stop) {
   std::optional<election> office;
   db_.call("connect", [&](const client& db) { office.emplace(db, settings_.election); });

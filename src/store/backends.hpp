@@ -27,8 +27,8 @@ std::unique_ptr<migration_session> open_mysql_for_migration(const std::string& u
 std::unique_ptr<migration_session> open_sqlite_for_migration(const std::string& url_or_path,
                                                              const store_options& options);
 
-// What guard_sql() and guard_write_sql() of such a database return. clustered: a Galera cluster, or a group with several
-// primaries.
+// What database::guard_sql() and database::guard_write_sql() return, for a database to which nobody has connected.
+// clustered: a Galera cluster, or a group with several primaries.
 struct guard_texts {
   std::string sql;
   std::string write{};
@@ -37,8 +37,8 @@ guard_texts postgres_guard(const store_options& options, model::lock_mode mode, 
 guard_texts mysql_guard(const store_options& options, model::lock_mode mode, bool clustered);
 guard_texts sqlite_guard(const store_options& options, model::lock_mode mode, bool clustered);
 
-// These connect, read what their checks judge, and disconnect. They throw as the functions above, also for a
-// missing database. A missing SQLite file counts as a missing schema.
+// These connect, read the facts that the store's checks judge, and disconnect. They throw as the functions
+// above, also for a missing database. A missing SQLite file counts as a missing schema.
 server_facts read_postgres_facts(const std::string& url, const store_options& options);
 server_facts read_mysql_facts(const std::string& url, const store_options& options);
 server_facts read_sqlite_facts(const std::string& url_or_path, const store_options& options);

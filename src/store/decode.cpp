@@ -287,8 +287,8 @@ void edit_reader::read_lock(const rows& row, std::size_t at) {
   view.holder = read_living(row);
   view.epoch_floor = row.integer("epoch_floor");
   view.is_recorded_server = row.boolean("is_recorded_server");
-  // The lock's row comes before its permits, whose weights are subtracted from this. Beside an exclusive
-  // holder there are no permits.
+  // The lock's row comes before its permits, and read_permit() subtracts the weight of each from
+  // unread_weight. Beside an exclusive holder there are no permits.
   if (requests_[at].permits_of && !view.row.lease) view.unread_weight = view.row.in_use;
 }
 

@@ -9,8 +9,8 @@
 
 namespace rowlock::store {
 
-// Calls use() with the columns that an edit writes, in the order in which edit_write_lock takes them. A row that is
-// not const is passed for writing.
+// Calls use() with the columns that an edit writes, in the order in which edit_write_lock takes them. If the row is not
+// const, use() may change them.
 template <class LockRow, class Use>
 decltype(auto) with_written_columns(LockRow& row, Use use) {
   auto& [name, kind, capacity, in_use, latest_token, next_ticket, head_ticket, lease, hold, has_queue, fair,

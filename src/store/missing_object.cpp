@@ -18,7 +18,7 @@ bool is_quote(char c) {
 bool is_name(std::string_view said, std::size_t start, std::size_t end) {
   const char before = start == 0 ? ' ' : said[start - 1];
   const char after = end == said.size() ? ' ' : said[end];
-  if (after == '.') return false;  // the schema, or an alias
+  if (after == '.') return false;  // the word is a schema or an alias; the missing name follows the dot
   const bool ends_line = end == said.size() && start >= 2 && said.substr(start - 2, 2) == ": ";
   return before == '.' || ends_line || (is_quote(before) && is_quote(after));
 }

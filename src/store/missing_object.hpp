@@ -1,4 +1,4 @@
-// When a database misses a table or column: whether that is rowlock's, or one that a user's trigger names.
+// Tells, when the database misses a table or column, whether that is rowlock's or one that a user's trigger names.
 #pragma once
 
 #include "model/for_stores.hpp"
@@ -8,8 +8,8 @@
 
 namespace rowlock::store {
 
-// Whether the message of an error names something that rowlock's statements use. said: the message, which is
-// one line in any language. What it names is its last word that is quoted, follows a dot, or ends the line
+// Whether the message of an error names something that rowlock's statements use. said: the message; it is one
+// line, and may be in any language. The name is its last word that is quoted, follows a dot, or ends the line
 // after a colon.
 ROWLOCK_FOR_STORES bool names_rowlocks_own(std::string_view said, const sql_catalog& catalog);
 

@@ -100,7 +100,7 @@ inline void guard(MYSQL* connection, const hold& held) {
   }
   const guard_statement proof = held.guard_statement();
   bool proved = detail::run_mysql_guard(connection, proof.sql, proof) == 1;
-  // A Galera cluster has no XA transactions, and a written row stays locked.
+  // Where the guard writes the row, an XA transaction need not be refused: XA PREPARE keeps the lock on a written row.
   if (proof.write.empty()) detail::refuse_mysql_xa(connection);
   if (!proof.write.empty()) proved = proved && detail::run_mysql_guard(connection, proof.write, proof) == 1;
   if (!proved) detail::throw_guard_lost(held);

@@ -6,7 +6,8 @@
 //   tx.commit();
 //
 // For SOCI's backends mysql and postgresql; guard/mysql.hpp and guard/pqxx.hpp say what is promised on each. It takes
-// two round trips, three on PostgreSQL and four on Galera, because SOCI does not tell whether a transaction is open.
+// two round trips, three on PostgreSQL and four on Galera and a group with several primaries, because SOCI does not tell
+// whether a transaction is open.
 #pragma once
 
 #include <rowlock/error.hpp>
@@ -20,7 +21,8 @@ ROWLOCK_BEGIN_NAMESPACE
 
 namespace detail {
 
-// A statement outside a transaction is one by itself, so the savepoint ends with it and cannot be released.
+// A statement outside a transaction is a transaction of its own. Then the savepoint ends at once, and cannot be
+// released.
 inline void require_soci_transaction(soci::session& sql) {
   try {
     sql << "SAVEPOINT rowlock_guard";
@@ -61,7 +63,7 @@ inline void guard(soci::session& sql, const hold& held) {
     throw error(errc::invalid_argument, "a guard needs SOCI's backend mysql or postgresql, not " + backend);
   }
   const guard_statement statement = held.guard_statement();
-  // A Galera cluster has no XA transactions.
+  // Where the guard writes the row, an XA transaction need not be refused: XA PREPARE keeps the lock on a written row.
   const bool may_be_xa = backend == "mysql" && statement.write.empty();
   if (!may_be_xa) detail::require_soci_transaction(sql);
   int one = 0;

@@ -23,7 +23,8 @@ namespace rowlock::client_layer {
 // The request of a joint_call. Its steps run in the threads of the workers and of the lease keeper: the
 // thread that completes what a step waits for runs the next step.
 //
-//   stage     | it waits for          | event                        | next stage
+//   stage     | it waits for          | event                        | next stage, or the end: settled
+//   begun     | its first step        | submit()                     | asking
 //   asking    | the edit of a round,  | all locks are granted        | moving, if there is an explicit ttl;
 //             | perhaps after a pause |                              | otherwise settled
 //             |                       | they are, but a hold is over | returning
@@ -40,7 +41,6 @@ namespace rowlock::client_layer {
 //             | of their own          | answer was lost              |
 //             |                       | a hold was lost before       | asking for all anew
 //   returning | the release of all    | all are released             | asking for all anew
-//   over      | nothing               | -                            | -
 //
 // A failure in any stage releases everything that the request has, and settles it. If the caller abandons the
 // request, or settles it itself, everything is released, too; what is granted later is released by the thread

@@ -47,14 +47,14 @@ class request_settler {
         make_hold_(std::move(make_hold)) {}
 
   // The database has granted the operation's hold. The grant counts only if the lease is still valid by this client's
-  // clock (I5). Requires: operation->checks was read before the statement that granted it, or found it granted.
+  // clock (I5). Requires: operation->check_count was read before the statement that granted it, or found it granted.
   // If memory runs out, the operation is in doubt: the caller must have it decided again.
   void granted(const acquire_ptr& operation, model::token token);
   // As granted(), but if memory runs out, this function submits the operation again.
   void deliver(acquire_ptr operation, model::token token, bool contended, std::uint64_t check_count) noexcept;
   // As deliver(), for a waiter of this client to which another request's statement has granted the lock. If
   // the waiter is not in the waiter registry, the thread that owns its operation is about to find the grant,
-  // or to withdraw the request. checks: see hold_registry::add.
+  // or to withdraw the request. check_count: see hold_registry::add.
   void granted_to_waiter(model::hold_id hold, model::token token, bool contended,
                          std::uint64_t check_count) noexcept;
   // The operation was not granted and does not wait. Returns false if its caller has given up.

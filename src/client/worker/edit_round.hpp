@@ -37,8 +37,8 @@ enum class edit_state : std::uint8_t { settled, again, locked, missing };
 //
 //   result    | decision            | the round                                                    | state
 //   committed | expired             | kills those leases                                           | again
-//   committed | foreign             | records the server's state                                   | again
-//   committed | again               | wakes the clients whose waiters left the queue               | again
+//   committed | unrecorded_server   | records the server's state                                   | again
+//   committed | decide_again        | wakes the clients whose waiters left the queue               | again
 //   committed | none, a permit that | has written nothing                                          | again
 //             | was not read may be |                                                              |
 //             | a dead holder's     |                                                              |

@@ -48,9 +48,9 @@ class task_executor {
                  std::function<void()> on_complete = {}, std::chrono::nanoseconds pause = {});
   bool await(const task_ptr& task, std::optional<instant> until, const std::stop_token& stop = {});
 
-  // Decides about a lock, or one hold of it, under its row; repeated while the outcome is expired, foreign,
-  // again or guarded. If the lock does not exist, the outcome is absent. Not retried when the connection
-  // breaks. Throws error(contention) if the row stays locked for longer than a statement may take.
+  // Decides about a lock, or one hold of it, under its row; repeated until edit_state is settled or missing. If
+  // the lock does not exist, the outcome is absent. Not retried when the connection breaks. Throws
+  // error(contention) if the row stays locked for longer than a statement may take.
   outcome decide(const std::string& name, const decision_subject& about, const lock_decision& decide,
                  const call_limit& limit = {});
   // One round of decide(), which await() waits for. If outcome_of() is empty then, another round is needed.

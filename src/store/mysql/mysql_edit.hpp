@@ -27,8 +27,8 @@ class mysql_edit {
   void read(mysql_rows&& locks);
   void read_queue(std::size_t at);
   void read_guards();
-  // Notes which permits are guarded. asked: what the statement takes; places: for each entry of `asked`, the
-  // position of its request.
+  // Runs the statement, and notes which permits are guarded. asked: the statement's value. places: for each
+  // entry of `asked`, the position of its request in requests_.
   void note_guards(const std::string& statement, const mysql_json& asked,
                    const std::vector<std::size_t>& places);
 

@@ -1,11 +1,12 @@
 // Grants and releases that can be decided from the lock's row alone. No statement here waits for a row,
 // except the one for a single permit, which waits for a moment behind rivals (hot_row).
 //
-// A batch of exclusive acquires is sent to MariaDB as one statement for which the server waits for no row. If
-// a row of the batch is locked, the statement fails with error 1205 at once and changes nothing; the batch is
-// then sent as the statement that skips locked rows. MySQL cannot be told not to wait, and gets only the
-// latter. A single exclusive acquire or release is sent once: as the former to MariaDB, as the latter to
-// MySQL. Each statement is one round trip.
+// A batch of exclusive acquires is sent to MariaDB as acquire_nowait, for which the server waits for no row. If
+// a row of the batch is locked, acquire_nowait fails with error 1205 at once and changes nothing; the batch is
+// then sent as acquire, which skips locked rows. MySQL cannot be told not to wait, and gets only acquire. A
+// single exclusive acquire or release is sent once: to MariaDB as acquire_one_nowait or release_one_nowait,
+// which fails if the row is locked, and to MySQL as acquire_one or release_one, which skips the row. Each
+// is one round trip, except where a script is sent statement by statement (Galera).
 #include "store/by_mode.hpp"
 #include "store/decode.hpp"
 #include "store/mysql/mysql_error.hpp"
@@ -80,7 +81,7 @@ std::vector<grant> mysql_session::acquire_all(std::span<const acquire_item> requ
   return read_grants(connection_.read_transaction("acquire_all", batch));
 }
 
-// A trigger on the table makes the server forget the inserted id, so the row is read then.
+// If the table has a trigger, the server forgets the inserted id. Then the token is read from the row.
 std::vector<grant> mysql_session::acquire_one(const acquire_item& request) {
   auto values = request_values(request);
   values.push_back(identity());
@@ -92,8 +93,8 @@ std::vector<grant> mysql_session::acquire_one(const acquire_item& request) {
   return {{request.hold, stored.integer("token")}};
 }
 
-// Runs acquire_shared_one or release_shared_one, and returns its row. Empty if the lock's row, or a gap that
-// the script met, was locked.
+// Runs the script acquire_shared_one or release_shared_one, and returns the row that it returns. Empty if the
+// lock's row, or a gap that the script met, was locked.
 std::optional<mysql_rows> mysql_session::read_permit(const std::string& script, const std::string& name,
                                                      const mysql_values& values) {
   const auto now = hot_row::instant::clock::now();

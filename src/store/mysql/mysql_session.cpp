@@ -87,8 +87,8 @@ database_state mysql_session::note_database_state(const rows& row) {
         "read_only was switched on while this connection existed, so another server may have been promoted; "
         "rowlock grants nothing here, although this user may write");
   }
-  // identity_ with the suffix is never recorded, so this session grants and kills nothing until it has read
-  // that the epoch was raised.
+  // An identity_ that ends in "(started since)" is never recorded. So such a session grants and kills nothing
+  // until it has read that the epoch was raised.
   if (answers_for_itself()) {
     server_ = row.text("server");
     up_since_ = row.integer("up_since");

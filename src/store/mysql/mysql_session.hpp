@@ -26,7 +26,7 @@ class mysql_session final : public sql_session {
   std::vector<lease_id> kill(std::span<const lease_id> leases, std::chrono::microseconds skew) override;
   void end(std::span<const lease_id> leases) override;
 
-  // All three are always durable: InnoDB has no asynchronous commit for a single session.
+  // These three always commit durably, because InnoDB has no asynchronous commit for a single session.
   std::vector<grant> acquire(std::span<const acquire_item> requests) override;
   std::vector<grant> acquire_all(std::span<const acquire_item> requests) override;
   std::vector<hold_id> release(std::span<const release_item> requests, durability how) override;

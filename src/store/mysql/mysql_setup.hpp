@@ -37,7 +37,8 @@ struct mysql_facts {
   bool clustered = false;       // as in mysql_context
   std::string node;             // the server itself: its host and port
   std::int64_t connection = 0;  // the connection's number on the server
-  // Our end, as the server knows it: address and port; or localhost/ and the server's process.
+  // Our end of the connection, as the server knows it: address and port. On a Unix socket: localhost/ and the
+  // process that listens on it.
   std::string peer;
   std::int64_t up_since = 0;  // when the server started, in seconds since 1970
   bool marker_stays = false;  // the marker's table is no MEMORY table: a restart does not empty it

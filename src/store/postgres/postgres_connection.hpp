@@ -128,7 +128,8 @@ class postgres_connection {
   std::unique_ptr<pqxx_compat::connection> connection_;
   // A duplicate, so that interrupt() cannot hit a number that libpq has closed and another file has reused.
   owned_fd socket_;
-  // The script that each transaction begins with, behind a pooler. Empty if the session keeps its settings.
+  // Behind a pooler: the script with which each transaction begins. Empty: there is no pooler, and the session keeps
+  // its settings.
   std::optional<std::string> settings_;
   std::set<std::string, std::less<>> prepared_;
   std::vector<std::unique_ptr<pqxx_compat::receiver>> receivers_;

@@ -23,7 +23,7 @@ namespace {
 
 using options_ptr = std::unique_ptr<PQconninfoOption, decltype(&PQconninfoFree)>;
 
-// libpq quotes what it could not read, which may be part of the password.
+// Hides the quoted parts of libpq's message: libpq quotes what it could not read, which may be part of the password.
 std::string without_quoted(std::string_view text) {
   std::string result;
   bool inside = false;

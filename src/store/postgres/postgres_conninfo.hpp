@@ -61,7 +61,7 @@ class postgres_conninfo {
   // From the URL, the environment or the service file, or else from the options.
   std::chrono::milliseconds connect_timeout() const noexcept { return connect_timeout_; }
 
-  // Copies of this object share it.
+  // The server of the latest connection. All copies of this object share this record.
   latest_postgres_server& latest() const noexcept { return *latest_; }
 
   // Whether the URL says that a pooler changes the session with each transaction. Empty if it says nothing,

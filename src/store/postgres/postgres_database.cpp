@@ -36,7 +36,7 @@ class postgres_database final : public database {
 
 }  // namespace
 
-// Row locks are enough, whatever the server is.
+// The row lock that the guard's statement takes is enough on every server, so the guard has no second statement.
 guard_texts postgres_guard(const store_options& options, model::lock_mode mode, bool) {
   // The application's connection may have another search_path.
   const auto schema = options.schema.empty() ? std::string{} : fmt::format("\"{}\".", options.schema);

@@ -66,11 +66,11 @@ class postgres_session final : public sql_session {
   std::vector<grant> acquire_one(const acquire_item& request);
   std::vector<grant> acquire_exclusive(std::span<const acquire_item> requests);
   std::vector<grant> acquire_shared(std::span<const acquire_item> requests);
-  // Runs the statement for permits of the lock of that name; empty: of several locks. Returns no rows if the statement
-  // did nothing, or the lock's row is locked.
+  // Runs the statement, which acquires or releases permits of the lock `name`. name is empty if the permits are of
+  // several locks. Returns no rows if the statement did nothing, or the lock's row is locked.
   template <class... Args>
   postgres_rows call_for_permits(const std::string& name, const std::string& statement, const Args&... args);
-  // statement: the one for several requests. The name of the one for a single request ends in "_one".
+  // statement: the statement for several requests. That for a single request has the same name with "_one" behind it.
   std::vector<hold_id> release_by(const std::string& statement, std::span<const release_item> requests,
                                   durability how);
   bool receive();  // returns false if nothing has arrived

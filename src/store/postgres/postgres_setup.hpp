@@ -21,8 +21,8 @@ struct postgres_context {
   sql_catalog catalog;
 };
 
-// The name of a backend that may change with each transaction. Such a backend is never ended, because it may
-// serve another client.
+// What stands in postgres_facts::backend behind a pooler, where the backend may change with each transaction.
+// Such a backend is never ended, because it may serve another client.
 inline constexpr std::string_view pooled_backend = "pooled";
 
 struct postgres_facts {

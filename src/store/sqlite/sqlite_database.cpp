@@ -28,7 +28,7 @@ class sqlite_database final : public database {
 
 }  // namespace
 
-// It finds the hold in either mode.
+// One statement guards holds of both modes, because it looks for the hold in the lock's row and in the permits.
 guard_texts sqlite_guard(const store_options& options, model::lock_mode, bool) {
   return {sql_catalog{embedded::sqlite_queries(), options.prefix}["guard"]};
 }

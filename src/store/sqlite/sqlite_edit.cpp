@@ -8,8 +8,8 @@
 namespace rowlock::store {
 namespace {
 
-// How long an edit waits for a transaction that keeps the write lock, at most twice. Then the client retries
-// the edit.
+// An edit gives up, and the client retries it, if one transaction has kept the write lock for this time. The
+// edit may need twice this time to notice that.
 constexpr std::chrono::milliseconds wait_limit_of_an_edit{25};
 
 // Runs each row of a change as a statement of its own.

@@ -17,8 +17,8 @@ namespace {
 
 using namespace std::chrono_literals;
 
-// How long a request, which the client soon retries, and a new lease wait for a transaction that keeps the
-// write lock, at most twice.
+// A request, which the client soon retries, and a new lease give up if one transaction has kept the write lock
+// for this time. They may need twice this time to notice that.
 constexpr auto wait_limit_of_a_request = 25ms;
 constexpr auto wait_limit_of_a_lease = 200ms;
 

@@ -24,9 +24,9 @@ constexpr auto first_look_for_waiters = 200us;
 // A client that only holds something hears of every other client's renewals, and hardly ever of what concerns it.
 constexpr auto first_look_for_holders = 500ms;
 constexpr auto last_look = 10s;
-// How often data_version is read, which shows whether there was a commit, if writes are not noticed. They are
-// not on a network's file system, and when the user has no inotify instance left, of which Linux gives 128 by
-// default (fs.inotify.max_user_instances).
+// How often data_version, which shows whether there was a commit, is read if writes are not noticed. Writes are
+// not noticed on a network's file system, nor when the user has no inotify instance left; by default Linux gives
+// each user 128 (fs.inotify.max_user_instances).
 constexpr auto look_without_watch = 50ms;
 
 std::chrono::nanoseconds processor_time() {

@@ -17,7 +17,7 @@ namespace {
 
 using clock = std::chrono::steady_clock;
 
-// inotify does not notice what other machines write there.
+// Whether the file is on a network's file system, where inotify does not notice what other machines write.
 bool on_network(const std::string& path) {
   static constexpr std::array<std::uint32_t, 6> network = {
       NFS_SUPER_MAGIC, SMB_SUPER_MAGIC, CIFS_SUPER_MAGIC, SMB2_SUPER_MAGIC, CEPH_SUPER_MAGIC, V9FS_MAGIC};
@@ -102,8 +102,8 @@ bool sqlite_watch::drain() {
       } else if (happened->len > 0) {
         const bool log_changed = log == happened->name;
         if (log_changed) watch_log();
-        // If the -shm file is deleted, this process and those that open the database later do not see each
-        // other.
+        // The -shm file counts, too: if it is deleted, this process and those that open the database later do
+        // not see each other's changes.
         concerned = concerned || log_changed || database == happened->name || shared_memory == happened->name;
       }
     }

@@ -35,7 +35,7 @@ SET l.token = LAST_INSERT_ID(GREATEST(l.token + 1, :floor)),
     l.used_at = SYSDATE(6);
 
 -- name: granted_token
--- The token of a hold that was just granted, for a server that did not say it.
+-- The token of a hold that was just granted, if the server has not returned it (a table with a trigger).
 SELECT token FROM rowlock_lock WHERE name = :name AND hold_id = UNHEX(:hold);
 
 -- name: acquire_nowait

@@ -25,7 +25,7 @@ INSERT INTO rowlock_marker (id, value) VALUES (1, :value) ON DUPLICATE KEY UPDAT
 
 -- name: lengthen_leases
 -- The clock of a new server may be ahead or behind: every lease now expires its own ttl from now. Those that
--- expired more than a day ago are dead and stay so.
+-- expired more than a day ago stay as they are.
 UPDATE rowlock_lease
 SET expires_at = SYSDATE(6) + INTERVAL ttl_ms * 1000 MICROSECOND
 WHERE expires_at > SYSDATE(6) - INTERVAL 1 DAY

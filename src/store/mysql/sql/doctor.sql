@@ -73,6 +73,7 @@ SELECT COUNT(*) FROM rowlock_recording WHERE FALSE;
 EXPLAIN SELECT * FROM rowlock_history WHERE FALSE;
 
 -- name: doctor_history_written
+-- As doctor_may_write: this needs the right to add lines, and doctor_history_pruned the right to delete them.
 EXPLAIN INSERT INTO rowlock_history SELECT * FROM rowlock_history AS o WHERE FALSE;
 
 -- name: doctor_history_pruned

@@ -19,7 +19,7 @@ WHERE p.name = ? AND p.hold_id = UNHEX(?)
 LOCK IN SHARE MODE;
 
 -- name: guard_read
--- As guard, on a Galera cluster and before guard_write. It reads only the transaction's snapshot, which must not
+-- As guard, where guard_write follows. It reads only the transaction's snapshot, which must not
 -- be older than the hold. It locks nothing: with a share lock, two guards of one hold would each wait for the
 -- other one to end before they write.
 SELECT 1 FROM rowlock_lock WHERE name = ? AND hold_id = UNHEX(?);
@@ -29,7 +29,8 @@ SELECT 1 FROM rowlock_lock WHERE name = ? AND hold_id = UNHEX(?);
 SELECT 1 FROM rowlock_permit WHERE name = ? AND hold_id = UNHEX(?);
 
 -- name: guard_write
--- For a Galera cluster, which compares only what transactions write. Parameters as in guard.
+-- For a Galera cluster and for a group with several primaries, which compare only what transactions write. Parameters
+-- as in guard.
 UPDATE rowlock_lock SET guards = guards + 1 WHERE name = ? AND hold_id = UNHEX(?);
 
 -- name: guard_write_shared

@@ -59,8 +59,8 @@ WHERE m.id = 1;
 
 -- name: kill_take
 -- :leases, sorted. A locked row is being renewed or killed, so it is skipped. If meta does not name this server,
--- nothing is changed, because its clock may differ. Returns which rows this transaction has locked: the expired, and
--- those that are too long.
+-- nothing is changed, because this server's clock may differ. Returns the leases whose rows this transaction has
+-- locked: those that have expired, and those that are too long.
 SELECT HEX(l.id) AS id, l.expires_at <= SYSDATE(6) AS is_expired
 FROM JSON_TABLE(:leases, '$[*]' COLUMNS (id VARCHAR(32) PATH '$')) AS a
 STRAIGHT_JOIN rowlock_lease AS l FORCE INDEX (PRIMARY) ON l.id = UNHEX(a.id)

@@ -51,9 +51,9 @@ FOR UPDATE /*!80000 OF p */ SKIP LOCKED;
 -- Reads what an edit decides from, after its rows are locked. :asked as [name, about, whether all permits are
 -- read, how much is wanted]. :holds as [position in :asked, name, hold]: the holds whose permits are read if
 -- not all are.
--- part 0: the lock and its holder's lease; 2: the waiter that was asked about; 3: its permits; those of
--- :holds are one look-up each, however many there are; 4: the sum of all permits, if store::needs_sum says
--- so. edit_read_queue reads the head of the queue.
+-- part 0: the lock and its holder's lease; 2: the waiter that was asked about; 3: the lock's permits, where
+-- each hold in :holds costs one look-up, however many permits there are; 4: the sum of all permits, if
+-- store::needs_sum says so. edit_read_queue reads the head of the queue.
 SELECT 0 AS part, a.n AS n, NULL AS ticket, HEX(l.lease_id) AS lease_id, HEX(l.hold_id) AS hold_id,
        HEX(h.client_id) AS client_id, TIMESTAMPDIFF(MICROSECOND, SYSDATE(6), h.expires_at) AS expires_us,
        h.ttl_ms, NULL AS weight, NULL AS mode, l.token AS token,
@@ -125,8 +125,8 @@ LEFT JOIN rowlock_lease AS h ON h.id = q.lease_id
 ORDER BY q.ticket;
 
 -- name: edit_read_data
--- What the holder of that hold says of it, as it is stored. This transaction has locked the row. It is a statement of
--- its own: such a column would make the server put the rows of edit_read on the disk.
+-- The data of that hold, as they are stored. This transaction has locked the row. This is a statement of its own,
+-- because in edit_read such a column would make the server put the rows on the disk.
 SELECT value AS data FROM rowlock_lock WHERE name = :name AND hold_id = UNHEX(:hold)
 UNION ALL
 SELECT data FROM rowlock_permit WHERE name = :name AND hold_id = UNHEX(:hold);
@@ -293,7 +293,7 @@ WHERE k.kind IN ('mutex', 'shared_mutex', 'semaphore', 'latch', 'barrier', 'elec
 FOR UPDATE /*!80000 OF k */ SKIP LOCKED;
 
 -- name: collect_floor
--- A name that is created again starts above this.
+-- If a deleted name is created again, its tokens start above this floor.
 UPDATE rowlock_meta SET token_floor = GREATEST(token_floor, :token) WHERE id = 1;
 
 -- name: collect_delete

@@ -31,8 +31,8 @@ COMMIT;
 -- name: find
 -- :holds as [name, hold, whether it is the first of its name]. A hold or waiter whose lease is missing is
 -- dead, so it is absent. takeover_us is that of the first lease in the way: the exclusive holder's, or else
--- of the permits and of the first waiter. A lease that is too long counts as due. takeover_us is read once
--- for each name, because that takes a look at all permits, and not for a single hold whose permit is live.
+-- of the permits and of the first waiter. A lease that is too long counts as due. takeover_us takes a look at
+-- all permits, so it is read once for each name, and not at all for a single hold whose permit is live.
 SELECT a.n,
        COALESCE(l.hold_id = UNHEX(a.hold) AND h.id IS NOT NULL, 0) OR g.id IS NOT NULL AS held,
        COALESCE(p.token, l.token) AS token,

@@ -35,7 +35,7 @@ INSERT INTO rowlock_marker (id, value) VALUES (1, $1::text) ON CONFLICT (id) DO 
 
 -- name: lengthen_leases
 -- The clock of a new server may be ahead or behind: every lease now expires its own ttl from now. Those that
--- expired more than a day ago are dead and stay so.
+-- expired more than a day ago stay as they are.
 WITH taken AS MATERIALIZED (
   SELECT id, expires_at FROM rowlock_lease ORDER BY id FOR NO KEY UPDATE
 ),
@@ -68,10 +68,10 @@ WHERE id = 1;
 UPDATE rowlock_meta SET skew_ms = $1::bigint WHERE id = 1;
 
 -- name: end_ghost
--- $1 pid, $2 its start in microseconds. No row: that backend has ended. The start of another role's backend is
--- hidden; the server then refuses this, unless the role may signal that backend. A backend that waits for its standby
--- is left alone: its commit cannot be undone any more, and without the wait all would see it although the standby does
--- not have it.
+-- $1 pid of a backend, $2 its start in microseconds. No row: that backend has ended. The start of another role's
+-- backend is hidden; then the server refuses to end that backend, unless this role may signal it. A backend that waits
+-- for its standby is left alone: its commit cannot be undone any more, and without the wait all would see the commit
+-- although the standby does not have it.
 SELECT CASE WHEN wait_event = 'SyncRep' THEN false ELSE pg_terminate_backend(pid) END
 FROM pg_stat_activity
 WHERE pid = $1::integer

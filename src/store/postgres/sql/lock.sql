@@ -63,8 +63,8 @@ FROM (
 -- Reads what an edit decides from, after its rows are locked. $1 names, $2 holds asked about, $3 the holds
 -- whose permits are read, as the text of an array, or NULL for all permits, $4 how much is wanted.
 -- part 0: the lock and its holder's lease; 1: the head of its queue; 2: the waiter that was asked about; 3:
--- its permits; those of $3 are one look-up each, however many there are; 4: the sum of all permits, if
--- store::needs_sum says so. For OFFSET 0 see find.
+-- the lock's permits, where each hold in $3 costs one look-up, however many permits there are; 4: the sum of
+-- all permits, if store::needs_sum says so. For OFFSET 0 see find.
 WITH asked AS MATERIALIZED (
   SELECT a.n,
          a.name,
@@ -304,7 +304,7 @@ FROM (
 ) AS taken;
 
 -- name: collect_floor
--- A name that is created again starts above this.
+-- If a deleted name is created again, its tokens start above this floor.
 UPDATE rowlock_meta
 SET token_floor = greatest(
   token_floor, (SELECT max(token) FROM rowlock_lock WHERE name = ANY (current_setting('rowlock.rows')::text[])))

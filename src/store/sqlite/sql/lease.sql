@@ -17,7 +17,7 @@ UPDATE rowlock_lease
 RETURNING notice;
 
 -- name: find_killable
--- Checked before the write lock is taken: most leases that a client tries to kill are alive.
+-- This is asked before the write lock is taken, because most leases that a client tries to kill are alive.
 SELECT 1
   FROM rowlock_lease
  WHERE id = ?1

@@ -22,7 +22,7 @@ SELECT 0 AS part, k.kind, k.capacity, k.in_use, k.token, k.next_ticket, 0 AS hea
 
 -- name: edit_read_permits
 -- name: edit_read_permit
--- edit_read_permit reads that of ?2 alone.
+-- edit_read_permit reads the permit of the hold ?2 alone.
 SELECT 3 AS part, p.hold_id, p.lease_id, p.weight, p.token, l.client_id,
        l.expires_at - :now_us AS expires_us, l.ttl_ms, 1 AS replaceable
   FROM rowlock_permit p
@@ -32,8 +32,8 @@ SELECT 3 AS part, p.hold_id, p.lease_id, p.weight, p.token, l.client_id,
  ORDER BY p.token;
 
 -- name: edit_read_sum
--- The sum of all permits, and when the first lease of them may be killed. A dead one, and one that is too long, count as
--- due.
+-- The sum of all permits, and when the first of their leases may be killed. A lease that is missing or too long counts
+-- as due.
 SELECT 4 AS part, coalesce(sum(p.weight), 0) AS weight,
        coalesce(min(iif(l.expires_at - :now_us <= l.ttl_ms * 1000, l.expires_at - :now_us, 0)), 0) AS expires_us
   FROM rowlock_permit p

@@ -1,7 +1,7 @@
 -- name: find
 -- A hold or waiter whose lease is missing is dead, so it is absent. takeover_us is that of the first lease in the
 -- way: the exclusive holder's, or else of the permits and of the first waiter. A lease that is too long counts as due.
--- It is read if ?3, unless a permit is what was asked for: that takes a look at all permits.
+-- takeover_us takes a look at all permits, so it is read only if ?3 is true and ?2 is not the hold of a live permit.
 SELECT (k.hold_id IS ?2 AND h.id IS NOT NULL) OR pl.id IS NOT NULL AS held,
        coalesce(p.token, k.token) AS token, coalesce(p.lease_id, k.lease_id) AS lease_id,
        w.id AS queued_lease_id,
