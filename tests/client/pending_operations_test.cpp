@@ -233,14 +233,22 @@ TEST_F(pending_operations_test, one_background_sweep_of_a_name_waits_at_a_time) 
   EXPECT_THAT(releases().releases, SizeIs(1)) << "one that comes later may find more";
 }
 
-TEST_F(pending_operations_test, a_sweep_that_comes_earlier_hastens_the_one_that_waits) {
+TEST_F(pending_operations_test, a_sweep_after_a_commit_hastens_the_one_that_waits) {
   EXPECT_TRUE(pending.delay(client_layer::sweep_of("a"), start + 5s));
-  EXPECT_FALSE(pending.delay(client_layer::sweep_of("a"), start + 6s));
-  EXPECT_TRUE(pending.delay(client_layer::sweep_of("a"), start + 2ms)) << "a worker must be woken for it";
+  EXPECT_FALSE(pending.delay(client_layer::sweep_after_commit("a"), start + 6s));
+  EXPECT_TRUE(pending.delay(client_layer::sweep_after_commit("a"), start + 2ms))
+      << "a worker must be woken for it";
   EXPECT_EQ(pending.next_delayed_release(), start + 2ms);
-  pending.add(client_layer::sweep_of("a"));
+  pending.add(client_layer::sweep_after_commit("a"));
   EXPECT_TRUE(pending.add_delayed_releases(start));
   EXPECT_THAT(releases().releases, SizeIs(1));
+}
+
+TEST_F(pending_operations_test, other_sweeps_of_a_locked_row_wait_with_the_first) {
+  EXPECT_TRUE(pending.delay(client_layer::sweep_of("a"), start + 5s));
+  EXPECT_FALSE(pending.delay(client_layer::sweep_of("a"), start + 2ms));
+  pending.add(client_layer::sweep_of("a"));
+  EXPECT_EQ(pending.next_delayed_release(), start + 5s);
 }
 
 // A batch has room for a part of the releases only.

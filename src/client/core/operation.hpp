@@ -140,7 +140,10 @@ struct release_operation {
   store::durability how = store::durability::asynchronous;
   instant keep_until{};  // minimum hold time: the lock rests until then
   bool fair = true;
-  bool fast = false;           // the fast path is worth a try
+  bool fast = false;  // the fast path is worth a try
+  // With aim::sweep: it follows a commit, so the row was not locked a moment ago, and a sweep of the name that waits
+  // because the row was locked need wait no longer.
+  bool hastens = false;
   bool try_hand_over = false;  // if that frees nothing, a hand-over without an edit is worth a try
   bool in_doubt = false;       // an answer was lost, so this may have been executed
   // Acquires of the name that come while this waits to be sent are sent after it: its caller has gone on, and they may
@@ -195,6 +198,13 @@ inline std::shared_ptr<release_operation> withdrawal_of(std::string name, model:
 inline std::shared_ptr<release_operation> sweep_of(std::string name) {
   auto sweep = ending_of(std::move(name));
   sweep->purpose = release_operation::aim::sweep;
+  return sweep;
+}
+
+// The same, for what a commit has left to do.
+inline std::shared_ptr<release_operation> sweep_after_commit(std::string name) {
+  auto sweep = sweep_of(std::move(name));
+  sweep->hastens = true;
   return sweep;
 }
 

@@ -79,7 +79,7 @@ bool pending_operations::line_up(const acquire_ptr& operation) {
 
 bool pending_operations::line_up(const release_ptr& operation) {
   if (!is_needed(*operation)) {
-    delayed_releases_.hasten(operation->name, instant{});
+    if (operation->hastens) delayed_releases_.hasten(operation->name, instant{});
     return false;
   }
   try {
@@ -98,7 +98,7 @@ void pending_operations::enter(const release_ptr& operation) {
 }
 
 bool pending_operations::delay(const release_ptr& operation, instant until) {
-  if (!is_needed(*operation)) return delayed_releases_.hasten(operation->name, until);
+  if (!is_needed(*operation)) return operation->hastens && delayed_releases_.hasten(operation->name, until);
   try {
     delayed_releases_.add(operation, until);
   } catch (...) {

@@ -190,7 +190,7 @@ void edit_round::notify(const std::string& name, const decision& made) {
   }
   for (const auto& whom : made.change.notices) wake_.push_back({whom});
   if (is_of_an_office(made)) wake_.push_back({office_watchers()});
-  if (made.outcome.more) client_.queue.submit(sweep_of(name));
+  if (made.outcome.more) client_.queue.submit(sweep_after_commit(name));
   kill_.insert(kill_.end(), made.outcome.leases.begin(), made.outcome.leases.end());
   refresh_ = refresh_ || made.outcome.result == what::unrecorded_server;
 }

@@ -198,7 +198,7 @@ void fast_path::acquire(batch& work) {
 // If the process ends before the sweep, or there is no memory for it, a waiter's poll finds the lock free.
 void fast_path::schedule_sweep(const std::string& name) noexcept {
   try {
-    client_.queue.delay(sweep_of(name), barging_time);
+    client_.queue.delay(sweep_after_commit(name), barging_time);
   } catch (const std::bad_alloc&) {
     // The release has been answered, so its caller must not be told of this.
   }
