@@ -19,10 +19,10 @@ struct utf8_character {
 
 // The character at the start of a text that must not be empty (RFC 3629: no overlong forms, no surrogates, nothing
 // above U+10FFFF).
-utf8_character first_character(std::string_view text);
+ROWLOCK_FOR_STORES utf8_character first_character(std::string_view text);
 
 // Whether the code is a control character of ASCII, or one of the C1 controls.
-bool is_control(char32_t code);
+ROWLOCK_FOR_STORES bool is_control(char32_t code);
 
 // The value of a hex digit, 0 to 15. -1 if `digit` is no hex digit.
 int hex_value(char digit);
