@@ -330,6 +330,25 @@ class semaphore_doubt_test : public virtual_client_test {
   counting_semaphore gpus{db, "a", 8};
 };
 
+// The edit grants to the waiters that it reads; the sweep for the rest is sent after the answer.
+TEST_F(semaphore_doubt_test, a_resize_that_is_repeated_after_a_lost_answer_grants_to_all) {
+  constexpr auto many = store::queue_window + 8;
+  counting_semaphore narrow{db, "b", 1};
+  const hold held = narrow.acquire();
+  std::vector<std::future<hold>> crowd;
+  for (std::size_t i = 0; i < many; ++i) crowd.push_back(in_background([&] { return narrow.acquire(); }));
+  ASSERT_TRUE(soon([&] { return queued("b") == many && knows_places(db, many); }));
+  faults.lose_answer("edit");
+  EXPECT_TRUE(run([&] { return is_in_doubt([&] { narrow.resize(100); }); }));
+  auto resize = in_background([&] { narrow.resize(100); });
+  const auto is_over = [](const auto& one) { return one.wait_for(0s) == std::future_status::ready; };
+  const bool all_are = soon([&] { return is_over(resize) && std::ranges::all_of(crowd, is_over); });
+  EXPECT_TRUE(all_are) << queued("b") << " still wait";
+  if (!all_are) db.close();  // so that nobody waits for ever
+  for (auto& one : crowd) EXPECT_NO_THROW(EXPECT_TRUE(one.get()));
+  resize.get();
+}
+
 TEST_F(semaphore_doubt_test, a_part_whose_answer_was_lost_is_given_back_once) {
   hold held = gpus.acquire(6);
   faults.lose_answer("edit");

@@ -5,6 +5,7 @@
 
 #include <rowlock/async.hpp>
 
+#include <algorithm>
 #include <functional>
 #include <mutex>
 #include <set>
@@ -384,19 +385,51 @@ TEST_F(shared_mutex_doubt_test, a_change_in_doubt_is_read_where_the_row_is_kept)
 // Threads join the queue beyond the part that is read; the sweep that follows grants them the lock.
 class many_readers_test : public virtual_client_test {
  protected:
+  static constexpr auto many = store::queue_window + 8;
+
+  std::vector<std::future<hold>> waiting_readers() {
+    std::vector<std::future<hold>> readers;
+    for (std::size_t i = 0; i < many; ++i) {
+      readers.push_back(in_background([&] { return shared_mutex(db, "a").acquire_shared(); }));
+    }
+    EXPECT_TRUE(soon([&] { return queued("a") == many && knows_places(db, many); }));
+    return readers;
+  }
+  void expect_all_granted(std::vector<std::future<hold>> readers) {
+    const auto is_over = [](const auto& reader) { return reader.wait_for(0s) == std::future_status::ready; };
+    const bool all_are = soon([&] { return std::ranges::all_of(readers, is_over); });
+    EXPECT_TRUE(all_are) << queued("a") << " still wait";
+    if (!all_are) db.close();  // so that nobody waits for ever
+    for (auto& reader : readers) EXPECT_NO_THROW(EXPECT_TRUE(reader.get()));
+  }
+
   client db = new_client();
 };
 
 TEST_F(many_readers_test, are_granted_beyond_the_part_of_the_queue_that_is_read) {
   auto held = std::make_optional(shared_mutex(db, "a").acquire());
-  std::vector<std::future<hold>> readers;
-  for (std::size_t i = 0; i < store::queue_window + 8; ++i) {
-    readers.push_back(in_background([&] { return shared_mutex(db, "a").acquire_shared(); }));
-  }
-  ASSERT_TRUE(soon([&] { return queued("a") == store::queue_window + 8; }));
+  auto readers = waiting_readers();
   held.reset();
-  EXPECT_TRUE(soon([&] { return queued("a") == 0; }));
-  for (auto& reader : readers) EXPECT_TRUE(reader.get());
+  expect_all_granted(std::move(readers));
+}
+
+// The sweep for the rest is sent after the answer.
+TEST_F(many_readers_test, are_all_granted_although_the_releases_answer_was_lost) {
+  auto held = std::make_optional(shared_mutex(db, "a").acquire());
+  auto readers = waiting_readers();
+  faults.lose_answer("edit");
+  auto release = in_background([&] { held.reset(); });
+  EXPECT_TRUE(soon([&] { return release.wait_for(0s) == std::future_status::ready; }));
+  expect_all_granted(std::move(readers));
+}
+
+TEST_F(many_readers_test, are_all_granted_although_the_downgrades_answer_was_lost) {
+  hold held = shared_mutex(db, "a").acquire();
+  auto readers = waiting_readers();
+  faults.lose_answer("edit");
+  auto downgrade = in_background([&] { shared_mutex(db, "a").downgrade(held); });
+  EXPECT_TRUE(soon([&] { return downgrade.wait_for(0s) == std::future_status::ready; }));
+  expect_all_granted(std::move(readers));
 }
 
 TEST_F(many_readers_test, need_no_edit_where_nobody_waits) {

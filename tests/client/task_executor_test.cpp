@@ -55,6 +55,21 @@ TEST_F(task_executor_test, runs_work_with_a_workers_session) {
   EXPECT_EQ(tasks.result_of([](store::session& session) { return session.list().size(); }), 1U);
 }
 
+// The caller may have gone on, and the late decision would undo what it has done since.
+TEST_F(task_executor_test, makes_no_decision_whose_caller_has_given_up) {
+  faults->hang("edit");
+  bool is_made = false;
+  const auto late = tasks.begin_decision("a", {}, [&](const auto&) {
+    is_made = true;
+    return deciding(outcome::what::granted);
+  });
+  ASSERT_TRUE(eventually([&] { return server->blocked() == 1; }));
+  EXPECT_FALSE(tasks.await(late, time.now()));
+  server->unblock();
+  tasks.run([](store::session&) {});  // the worker is through with the edit
+  EXPECT_FALSE(is_made);
+}
+
 TEST_F(task_executor_test, throws_what_the_work_throws_and_does_not_retry_it) {
   faults->refuse("show");
   EXPECT_EQ(code_of([&] { tasks.run([](store::session& session) { session.show("a"); }); }),

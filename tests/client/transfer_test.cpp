@@ -444,6 +444,24 @@ TEST_F(transfer_doubt_test, an_adoption_that_fails_in_doubt_gives_the_lock_back)
   EXPECT_TRUE(soon([&] { return holder_of("a").empty(); }));
 }
 
+TEST_F(transfer_doubt_test, an_adoption_that_outlasts_its_lease_is_made_on_the_next_one) {
+  auto brief = calm();
+  brief.ttl = 3s;
+  brief.renew_interval = 1s;
+  brief.margin = 200ms;
+  client late = new_client(brief);
+  mutex(late, "b").acquire().release();  // gives the client its lease
+  const auto text = mutex(db, "a").acquire().transfer(1h);
+  faults.cut(true);
+  auto adoption = in_background([&] { return adopt(late, text); });
+  advance(4s);
+  faults.cut(false);
+  ASSERT_TRUE(soon([&] { return adoption.wait_for(0s) == std::future_status::ready; }));
+  const hold taken = adoption.get();
+  ASSERT_TRUE(taken) << "nobody has adopted, reclaimed, released or killed it";
+  EXPECT_EQ(holder_of("a"), taken.id().to_string());
+}
+
 // If the id were not in use, a check of all holds could take the adopted hold for an orphan.
 TEST_F(transfer_doubt_test, the_id_of_an_adoption_is_in_use) {
   mutex(other, "b").acquire().release();  // gives the other client its lease

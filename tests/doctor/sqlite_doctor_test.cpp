@@ -7,6 +7,7 @@
 
 #include <rowlock/rowlock.hpp>
 
+#include <fcntl.h>
 #include <sched.h>
 #include <sqlite3.h>
 #include <sys/mount.h>
@@ -107,6 +108,32 @@ TEST_F(sqlite_doctor_test, knows_the_journal_of_a_file_that_this_user_may_only_r
   std::filesystem::permissions(folder.path(), perms::owner_all);
   ASSERT_TRUE(WIFEXITED(status));
   EXPECT_EQ(WEXITSTATUS(status), 0);
+}
+
+// Whoever closes a descriptor of a file drops all locks of the process. Without them another process would delete the
+// log behind this client.
+TEST_F(sqlite_doctor_test, leaves_the_locks_of_its_process_on_the_file) {
+  migrator{"sqlite:" + path}.up();
+  const client db = connect("sqlite:" + path);
+  const hold held = mutex(db, "a").acquire();
+  const auto is_locked = [this] {
+    const pid_t child = ::fork();
+    if (child == 0) {
+      struct flock lock {};
+      lock.l_type = F_WRLCK;
+      lock.l_whence = SEEK_SET;
+      lock.l_start = 0x40000002;  // where SQLite's readers lock
+      lock.l_len = 510;
+      const int file = ::open(path.c_str(), O_RDWR | O_CLOEXEC);
+      ::_exit(file >= 0 && ::fcntl(file, F_GETLK, &lock) == 0 ? lock.l_type != F_UNLCK : 2);
+    }
+    int status = 0;
+    EXPECT_EQ(::waitpid(child, &status, 0), child);
+    return WIFEXITED(status) && WEXITSTATUS(status) == 1;
+  };
+  ASSERT_TRUE(is_locked());
+  EXPECT_THAT(found(), IsEmpty());
+  EXPECT_TRUE(is_locked());
 }
 
 TEST_F(sqlite_doctor_test, sees_a_log_that_a_reader_keeps) {

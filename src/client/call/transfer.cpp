@@ -22,8 +22,7 @@ namespace {
 using namespace std::chrono_literals;
 using what = outcome::what;
 
-std::shared_ptr<lease> lease_of(engine& on) {
-  const auto until = on.environment().time.now() + on.environment().longest_call();
+std::shared_ptr<lease> lease_of(engine& on, instant until) {
   on.start_keeper();
   for (;;) {
     if (auto lease = on.services().queue.lease()) return lease;
@@ -33,16 +32,16 @@ std::shared_ptr<lease> lease_of(engine& on) {
   }
 }
 
-// Decides until the outcome is known, even after lost answers. If a call fails in doubt, the hold is
-// released, because the call may have been executed. Each call takes the hold under a new id, so it never
-// releases another caller's hold.
-hold_ptr take(engine& on, const transfer_note& note,
-              decision (*decide)(const store::lock_view&, model::hold_id old, model::lease_id from,
-                                 const model::waiter& mine)) {
-  on.check_usable();
-  const auto called_at = on.environment().time.now();
-  const auto room = on.take_room();
-  const auto lease = lease_of(on);
+using take_decision = decision (*)(const store::lock_view&, model::hold_id old, model::lease_id from,
+                                   const model::waiter& mine);
+
+// Decides until the outcome is known, even after lost answers, or until this client's lease is over, which must not get
+// the hold any more: then the result is empty. If a call fails in doubt, the hold is released, because the call may have
+// been executed. Each call takes the hold under a new id, so it never releases another caller's hold.
+std::optional<hold_ptr> take_on_present_lease(engine& on, const transfer_note& note, take_decision decide,
+                                              instant called_at) {
+  const auto until = called_at + on.environment().longest_call();
+  const auto lease = lease_of(on, until);
   const auto hold = model::hold_id::of_this_thread();
   const auto check_count = on.holds().check_count();
   // The id is in use until the last try is over, even a try that the caller no longer waits for.
@@ -54,16 +53,22 @@ hold_ptr take(engine& on, const transfer_note& note,
   try {
     settled = on.tasks().decide_with_retry(
         note.name, {note.hold, true},
-        [decide, note, in_use, decided,
+        [decide, note, in_use, decided, lease, &time = on.environment().time,
          mine = model::waiter{0, hold, lease->id()}](const store::lock_view& view) {
           decided->store(true);
-          return decide(view, note.hold, note.lease, mine);
-        });
-    if (settled.result != what::granted) return nullptr;
-    if (auto taken = on.services().complete.make_hold(
-            {settled.stored, hold, settled.token, lease, settled.mode, settled.weight}, check_count, false)) {
-      on.services().complete.note_grant(*taken, called_at);
-      return taken;
+          if (lease->is_valid(time.now())) return decide(view, note.hold, note.lease, mine);
+          decision nothing;
+          nothing.outcome.result = what::busy;
+          return nothing;
+        },
+        {until, {}});
+    if (settled.result == what::granted) {
+      if (auto taken = on.services().complete.make_hold(
+              {settled.stored, hold, settled.token, lease, settled.mode, settled.weight}, check_count,
+              false)) {
+        on.services().complete.note_grant(*taken, called_at);
+        return taken;
+      }
     }
   } catch (const error& failure) {
     if (failure.outcome_unknown()) on.services().queue.submit(withdrawal);
@@ -72,8 +77,18 @@ hold_ptr take(engine& on, const transfer_note& note,
     if (decided->load()) on.services().queue.submit(withdrawal);
     throw;
   }
+  if (settled.result != what::granted && settled.result != what::busy) return nullptr;
   on.services().queue.submit(withdrawal);
-  return nullptr;
+  return settled.result == what::busy ? std::nullopt : std::optional<hold_ptr>{nullptr};
+}
+
+hold_ptr take(engine& on, const transfer_note& note, take_decision decide) {
+  on.check_usable();
+  const auto called_at = on.environment().time.now();
+  const auto room = on.take_room();
+  for (;;) {
+    if (auto taken = take_on_present_lease(on, note, decide, called_at)) return *std::move(taken);
+  }
 }
 
 // The hold may stand on its previous lease, or on the lease of the transfer, of which nobody will know.

@@ -13,10 +13,18 @@ using std::chrono::microseconds;
 using store::lock_view;
 using what = outcome::what;
 
-// Granted without a change, so that a call that is repeated after a lost answer has the same outcome (I7).
+// Nothing is changed, so that a call that is repeated after a lost answer has the same outcome (I7). The first try may
+// have left waiters to a sweep, which was not sent.
+decision unchanged_but_swept(lock_editor& lock, what result) {
+  const bool more = lock.has_next();
+  auto made = lock.unchanged(result);
+  made.outcome.more = more;
+  return made;
+}
+
 decision done(lock_editor& lock, model::token token) {
   lock.outcome().token = token;
-  return lock.unchanged(what::granted);
+  return unchanged_but_swept(lock, what::granted);
 }
 
 }  // namespace
@@ -128,7 +136,7 @@ decision decide_resize(const lock_view& view, std::int64_t capacity, microsecond
   }
   lock.outcome().stored = definition_of(view.row);
   lock.outcome().stored.capacity = capacity;
-  if (view.row.capacity == capacity) return lock.unchanged(what::released);
+  if (view.row.capacity == capacity) return unchanged_but_swept(lock, what::released);
   lock.resize(capacity);
   if (!view.is_recorded_server && lock.has_next()) return lock.unchanged(what::unrecorded_server);
   // If only unread rows tell which waiter is next, the sweep that follows finds out. By then the waiters that

@@ -21,10 +21,15 @@ void edit_for(std::span<const std::shared_ptr<task_operation>> tasks, worker_ser
               .own = lease ? lease->id() : lease_id{},
               .needs_data = task->about.needs_data});
   }
-  slot.call([&](store::lock_verbs& session) {
-    edit.decide_each(session,
-                     [&](std::size_t i, const auto& view, auto) { return by_name[i]->decide(view); });
-  });
+  // The caller of a task may have given up since the task was taken. Its decision is not made any more: the caller
+  // may have gone on, and this edit could undo what it has done since. Under the row's lock the order is certain.
+  const auto decide = [&](std::size_t i, const store::lock_view& view, auto) {
+    if (!by_name[i]->answer.is_complete()) return by_name[i]->decide(view);
+    decision nothing;
+    nothing.outcome.result = outcome::what::absent;
+    return nothing;
+  };
+  slot.call([&](store::lock_verbs& session) { edit.decide_each(session, decide); });
   std::exception_ptr failed;
   try {
     edit.follow_up([&](const auto& work) { slot.call(work); }, [](auto, auto&) {});

@@ -277,6 +277,9 @@ void slow_path::on_absent(const release_ptr& operation) {
                           !operation->only_on_lease && !operation->in_doubt &&
                           operation->lease->is_valid(environment_.time.now());
   if (is_strange) client_.reconcile.request();
+  // The earlier try may have left waiters to a sweep that was not sent, because its answer was lost.
+  if (done && operation->kind != model::lock_kind::mutex)
+    client_.queue.submit(sweep_after_commit(operation->name));
   if (done && operation->must_be_certain && operation->answer) {
     operation->answer->complete(release_result::unknown);
   }

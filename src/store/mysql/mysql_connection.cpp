@@ -287,7 +287,8 @@ std::optional<mysql_rows> mysql_connection::read_prepared(const std::string& beg
   try {
     return run_transaction(script, fmt::format("{};\n{}", catalog_[begin], rest), values);
   } catch (const error& failure) {
-    if (!mysql_ran_too_long(failure.database_code()) || broken_) throw;
+    // Only this script says whether it has its row. What ran too long otherwise may have been the COMMIT.
+    if (begin != "take_hot_row" || !mysql_ran_too_long(failure.database_code()) || broken_) throw;
     auto taken = read("hot_row_taken");
     if (taken.next() && taken.boolean(0)) throw;
     return {};

@@ -87,8 +87,8 @@ class mysql_connection {
   // mysql_literals must be a single one, as mysql_text() makes it, not a list.
   mysql_rows read_prepared(const std::string& script, const mysql_values& values);
   // As read_prepared() above, but the script `begin`, which begins the transaction, is sent in front of
-  // `script`. Returns nullopt if `begin` has waited in vain for its row, for as long as it may; then nothing
-  // has changed.
+  // `script`. Returns nullopt if `begin` is take_hot_row and has waited in vain for its row, for as long as it
+  // may; then nothing has changed.
   std::optional<mysql_rows> read_prepared(const std::string& begin, const std::string& script,
                                           const mysql_values& values);
   // The value that the last write set with LAST_INSERT_ID(expression). It is meaningless if that write

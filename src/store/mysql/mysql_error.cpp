@@ -46,7 +46,10 @@ constexpr unsigned broken[] = {
     1927,  // the connection was killed
     2000,  // an answer that makes no sense, as Galera may give for a block of statements that it aborts
     2001,  // no socket
-    2002, 2003, 2004, 2005, 2006, 2012, 2013, 2014,
+    2002, 2003, 2004, 2005, 2006,
+    2008,  // the client library has no memory, and leaves the rest of an answer unread
+    2012, 2013, 2014,
+    2020,  // an answer larger than the client library takes
     2026,  // TLS
     2027, 2055,
     3032,  // offline_mode, by default the state of a member that its replication group has expelled

@@ -10,7 +10,6 @@
 #include <unistd.h>
 
 #include <filesystem>
-#include <fstream>
 
 namespace rowlock::store {
 
@@ -49,12 +48,16 @@ bool may_write(const std::string& path) {
 }
 
 // Whether the file's header says so. SQLite itself says "delete" of such a file where it may write nothing, because it
-// then reads the file alone.
-bool keeps_log(const std::string& path) {
-  constexpr std::streamoff format_version = 18;
-  constexpr int with_log = 2;
-  std::ifstream file{path, std::ios::binary};
-  return file.seekg(format_version) && file.get() == with_log;
+// then reads the file alone. The byte is read through SQLite's own descriptor: to close another one would drop all
+// locks that this process has on the file.
+bool keeps_log(const sqlite_connection& connection) {
+  constexpr sqlite3_int64 format_version = 18;
+  constexpr unsigned char with_log = 2;
+  sqlite3_file* file = nullptr;
+  sqlite3_file_control(connection.handle(), "main", SQLITE_FCNTL_FILE_POINTER, &file);
+  unsigned char found = 0;
+  return file && file->pMethods && file->pMethods->xRead(file, &found, 1, format_version) == SQLITE_OK &&
+         found == with_log;
 }
 
 }  // namespace
@@ -84,7 +87,7 @@ server_facts read_sqlite_facts(const std::string& url_or_path, const store_optio
   const auto catalog = std::make_shared<const sql_catalog>(embedded::sqlite_queries(), options.prefix);
   sqlite_connection connection{path, catalog, options.statement_timeout, missing_file::refuse, true};
   facts.add(connection.query("doctor_file"));
-  if (keeps_log(real)) facts.set("journal_mode", "wal");
+  if (keeps_log(connection)) facts.set("journal_mode", "wal");
   const auto state = read_schema_state(connection, options.prefix);
   facts.set("schema_version", state.version);
   facts.set("min_library", state.min_library);
