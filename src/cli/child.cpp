@@ -107,6 +107,18 @@ std::vector<char*> pointers(const std::vector<std::string>& texts) {
   _exit(no_command);
 }
 
+// Stops the process or, with 0, this process's group. Unlike SIGSTOP, the kernel ignores SIGTSTP where no shell could
+// continue this process (an orphaned process group). The caller may block SIGTSTP (queued_stops).
+void stop_like_terminal(pid_t process) {
+  sigset_t stop;
+  sigset_t before;
+  sigemptyset(&stop);
+  sigaddset(&stop, SIGTSTP);
+  pthread_sigmask(SIG_UNBLOCK, &stop, &before);
+  kill(process, SIGTSTP);
+  pthread_sigmask(SIG_SETMASK, &before, nullptr);
+}
+
 // Whether the process is in the group and runs. A zombie does not run.
 bool runs_in_group(pid_t process, pid_t group) {
   std::string text;
@@ -274,13 +286,13 @@ void child::stopped_by(int signal) noexcept {
   if (signal != SIGTSTP && signal != SIGTTIN && signal != SIGTTOU) return;
   const bool was_in_front = terminal_.take_back_from(pid_);
   if (signal == SIGTSTP) {
-    // Unlike SIGSTOP, the kernel ignores SIGTSTP where no shell could continue this process (an orphaned process
-    // group).
-    kill(was_in_front ? 0 : getpid(), SIGTSTP);
+    stop_like_terminal(was_in_front ? 0 : getpid());
   } else if (!terminal_.is_ours()) {
     raise(SIGSTOP);  // a command that goes on without the terminal would only be stopped again
   }
-  if (terminal_.is_ours()) terminal_.give_to(pid_);
+  // A command that did not have the terminal leaves it to the other processes of a pipeline until it reads from it.
+  const bool is_due = signal == SIGTSTP && !was_in_front ? terminal_.is_used() : terminal_.is_ours();
+  if (is_due) terminal_.give_to(pid_);
   is_to_continue_ = true;
 }
 

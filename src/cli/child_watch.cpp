@@ -230,7 +230,10 @@ watch_result watch(child& command, const hold& held, signal_queue& signals, cons
     bell.drain();
     while (const auto signal = signals.take()) {
       if (*signal == SIGCHLD) continue;
-      if (*signal != SIGUSR1 && *signal != SIGUSR2) result.signal = *signal;
+      // child::ended() stops this process once the command has stopped. A command that ignores SIGTSTP goes on, and so
+      // do the renewals.
+      const bool may_end = *signal != SIGUSR1 && *signal != SIGUSR2 && *signal != SIGTSTP;
+      if (may_end) result.signal = *signal;
       command.send(*signal);
       if (const auto process = command.out_of_reach()) {
         note(fmt::format("process {} runs as another user and cannot be sent SIG{}", *process,

@@ -27,8 +27,9 @@ struct watch_result {
   int signal = 0;             // the latest of SIGINT, SIGTERM, SIGHUP and SIGQUIT that was forwarded
 };
 
-// Waits until the child has ended, and forwards signals to its group. Signals that this function sends because of the
-// hold or of at_most go to the whole group; the function then also waits for the rest of the group.
+// Waits until the child has ended, and forwards signals to its group. When a forwarded SIGTSTP has stopped the child,
+// this process stops, too (child::ended). Signals that this function sends because of the hold or of at_most go to the
+// whole group; the function then also waits for the rest of the group.
 //
 // If the hold is not renewed, SIGTERM is sent when remaining() has fallen to kill_after. If the hold was taken away,
 // or at_most has passed, SIGTERM is sent at once. In all cases SIGKILL follows kill_after later, at the latest at the

@@ -125,6 +125,8 @@ command_result run_holding(const context& global, const command_settings& chosen
   watch_result seen;
   try {
     wait_for_stderr(100ms);  // so that these lines stand before those of the command
+    // A Ctrl-Z that reaches only this process must not stop it alone, because the command would go on without renewals.
+    const queued_stops stops{signals};
     child command{global.command, child_environment(held), signals.mask_before()};
     seen = watch(command, held, signals, chosen.watch, note);
     if (!seen.out_of_reach) result.exit_code = seen.timed_out ? timed_out : command.exit_code();

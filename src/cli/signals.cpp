@@ -74,15 +74,14 @@ struct no_lock {
 }  // namespace
 
 signal_queue::signal_queue() {
-  sigset_t mine;
-  sigemptyset(&mine);
+  sigemptyset(&mine_);
   // An inherited SIG_IGN would let the kernel reap the child, and its exit code with it.
   std::signal(SIGCHLD, SIG_DFL);
   for (const int number : {SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGUSR1, SIGUSR2, SIGCHLD}) {
-    if (!is_ignored(number)) sigaddset(&mine, number);
+    if (!is_ignored(number)) sigaddset(&mine_, number);
   }
-  pthread_sigmask(SIG_BLOCK, &mine, &before_);
-  descriptor_ = signalfd(-1, &mine, SFD_CLOEXEC | SFD_NONBLOCK);
+  pthread_sigmask(SIG_BLOCK, &mine_, &before_);
+  descriptor_ = signalfd(-1, &mine_, SFD_CLOEXEC | SFD_NONBLOCK);
   if (descriptor_ < 0)
     throw error(errc::unreachable, "cannot open a signalfd; the limit of open files may be reached");
 }
@@ -96,6 +95,19 @@ std::optional<int> signal_queue::take() {
   signalfd_siginfo info{};
   if (read(descriptor_, &info, sizeof info) != sizeof info) return {};
   return static_cast<int>(info.ssi_signo);
+}
+
+// The descriptor must not take SIGTSTP before and after, because it could then take one that is to stop the process.
+queued_stops::queued_stops(signal_queue& signals) : signals_{signals} {
+  sigset_t more = signals_.mine_;
+  if (!is_ignored(SIGTSTP)) sigaddset(&more, SIGTSTP);
+  pthread_sigmask(SIG_BLOCK, &more, &before_);
+  signalfd(signals_.descriptor_, &more, 0);
+}
+
+queued_stops::~queued_stops() {
+  signalfd(signals_.descriptor_, &signals_.mine_, 0);
+  pthread_sigmask(SIG_SETMASK, &before_, nullptr);
 }
 
 int until_signal(signal_queue& signals, const std::function<void(std::stop_token)>& body) {

@@ -23,8 +23,25 @@ class signal_queue {
   const sigset_t& mask_before() const noexcept { return before_; }
 
  private:
+  friend class queued_stops;
+
   sigset_t before_{};
+  sigset_t mine_{};
   int descriptor_ = -1;
+};
+
+// While it lives, the queue takes SIGTSTP (Ctrl-Z), too. Without it, SIGTSTP stops this process. Requires: the thread
+// is that of the queue, and all other threads block SIGTSTP, as those of a client do.
+class queued_stops {
+ public:
+  explicit queued_stops(signal_queue& signals);
+  ~queued_stops();
+  queued_stops(const queued_stops&) = delete;
+  queued_stops& operator=(const queued_stops&) = delete;
+
+ private:
+  signal_queue& signals_;
+  sigset_t before_{};
 };
 
 // Calls the body with a stop token, which stops at the first signal. Returns the signal, or 0 if none came

@@ -1,6 +1,7 @@
 // When rowlock run ends its command, it also ends the processes that the command has started; and the command
 // has the terminal.
 #include "cli/cli_test.hpp"
+#include "support/temporary_folder.hpp"
 
 #include <csignal>
 #include <fstream>
@@ -232,6 +233,78 @@ TEST_P(run_group_test, ends_with_76_when_its_lease_has_expired_while_it_was_stop
   shell.type("\nhello\n");
   EXPECT_THAT(shell.until("was lost"), Not(HasSubstr("it was hello")));
   EXPECT_EQ(shell.exit_code(), 76);
+}
+
+// A shell with job control, which runs rowlock with standard output in a file. The terminal then stays with rowlock's
+// group, and so Ctrl-Z reaches rowlock but not its command. The command tells its pid, and runs until the file "end"
+// exists. The shell shows how the job has come to its end or to a stop, and continues it when a line was typed.
+class redirected_job {
+ public:
+  redirected_job(const std::string& command_begins, const std::map<std::string, std::string>& environment)
+      : shell_{{"/bin/bash", "-c",
+                "set -m; cd \"$1\"; \"$0\" run job -- sh -c \"$2\" >pid; echo code $?; read -r; fg; echo "
+                "code $?",
+                ROWLOCK_COMMAND_PATH, folder_.path().string(),
+                command_begins + "; echo $$; while [ ! -e end ]; do sleep 0.01; done"},
+               environment} {
+    eventually("the command tells its pid", [&] {
+      pid_ = 0;
+      std::string line;
+      // Without the newline the number may be incomplete.
+      std::ifstream file{folder_.path() / "pid"};
+      if (std::getline(file, line) && !file.eof()) pid_ = std::stoi(line);
+      return pid_ != 0;
+    });
+  }
+  on_terminal& shell() noexcept { return shell_; }
+  void end_command() const { std::ofstream{folder_.path() / "end"}; }
+  // The state of the command as the kernel shows it: T is stopped.
+  char state() const {
+    std::string text;
+    std::getline(std::ifstream{"/proc/" + std::to_string(pid_) + "/stat"}, text);
+    const auto after_name = text.rfind(") ");
+    return after_name == std::string::npos ? 'X' : text.at(after_name + 2);
+  }
+
+ private:
+  temporary_folder folder_;
+  on_terminal shell_;
+  pid_t pid_ = 0;
+};
+
+const std::string stopped_code = "code " + std::to_string(128 + SIGTSTP);
+
+TEST_P(run_group_test, is_stopped_with_rowlock_although_its_output_is_a_file) {
+  redirected_job job{":", environment()};
+  job.shell().type("\x1a");
+  EXPECT_THAT(job.shell().until(stopped_code), HasSubstr(stopped_code));
+  EXPECT_EQ(job.state(), 'T');
+  job.shell().type("\n");
+  eventually("the command goes on", [&] { return job.state() != 'T'; });
+  job.end_command();
+  EXPECT_THAT(job.shell().until("code 0"), HasSubstr("code 0"));
+}
+
+// Otherwise the command would go on without a renewal of the lease.
+TEST_P(run_group_test, is_not_left_by_a_stopped_rowlock_when_it_ignores_the_stop) {
+  redirected_job job{"trap '' TSTP", environment()};
+  job.shell().type("\x1a");
+  EXPECT_THAT(job.shell().until("^Z"), HasSubstr("^Z"));
+  job.end_command();
+  EXPECT_THAT(job.shell().until("code 0"), HasSubstr("code 0"));
+}
+
+TEST_P(run_group_test, waits_on_after_it_was_stopped_and_continued) {
+  auto holder = hold("job");
+  on_terminal shell{in_shell({}), environment()};
+  auto session = store->open()->connect();
+  eventually("it is queued", [&] { return !session->queue("job").empty(); });
+  shell.type("\x1a");
+  EXPECT_THAT(shell.until("stopped\r\n"), HasSubstr("stopped\r\n"));
+  EXPECT_EQ(holder->wait().exit_code, 0);
+  shell.type("\nhello\n");
+  EXPECT_THAT(shell.until("it was hello"), HasSubstr("it was hello"));
+  EXPECT_EQ(shell.exit_code(), 0);
 }
 
 // The shell is the leader of the session, so nobody could continue what Ctrl-Z stops.
