@@ -1,6 +1,7 @@
 #include "cli/child.hpp"
 
 #include "cli/exit_code.hpp"
+#include "cli/sigpipe.hpp"
 #include "cli/text.hpp"
 
 #include <fmt/format.h>
@@ -99,6 +100,7 @@ std::vector<char*> pointers(const std::vector<std::string>& texts) {
   char nothing = 0;
   while (read(gate[0], &nothing, 1) < 0 && errno == EINTR) {
   }
+  restore_sigpipe();
   sigprocmask(SIG_SETMASK, &mask, nullptr);
   close_own_descriptors_on_exec();
   execvpe(words[0], words, environment);

@@ -1,6 +1,7 @@
 #include "cli/command_line.hpp"
 
 #include "cli/exit_code.hpp"
+#include "cli/sigpipe.hpp"
 #include "cli/stderr_lines.hpp"
 #include "model/text.hpp"
 
@@ -11,8 +12,10 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <cerrno>
 #include <charconv>
 #include <chrono>
+#include <csignal>
 #include <cstdint>
 #include <cstdio>
 #include <exception>
@@ -208,6 +211,13 @@ std::string text_of(const error& problem) {
   return text;
 }
 
+// Standard output is a pipe whose reader has left, as that of `rowlock list | head -1`. SIGPIPE ends this process as it
+// would have done if libmariadb did not ignore it. Returns only if the caller of this process ignores SIGPIPE.
+void end_by_sigpipe() {
+  restore_sigpipe();
+  std::raise(SIGPIPE);
+}
+
 // Prints the exception that is being handled, and returns its exit code. Requires: a catch block calls this function.
 int report_failure(const context& global) {
   try {
@@ -216,6 +226,7 @@ int report_failure(const context& global) {
     global.print_to_stderr(text_of(problem));
     return exit_code_of(problem.kind());
   } catch (const std::system_error& problem) {
+    if (problem.code() == std::errc::broken_pipe) end_by_sigpipe();  // thrown by fmt::print
     const bool lacks_threads = problem.code() == std::errc::resource_unavailable_try_again;
     global.print_to_stderr(
         lacks_threads ? fmt::format("no thread can be started: {}; too many processes and threads run for "
@@ -230,7 +241,10 @@ int report_failure(const context& global) {
 }
 
 int unless_unwritten(const context& global, int code) {
+  errno = 0;
   if (is_output_written()) return code;
+  // `software`: the subcommand has noticed and told it.
+  if (errno == EPIPE && code != software) end_by_sigpipe();
   global.print_to_stderr("standard output cannot be written");
   return software;
 }

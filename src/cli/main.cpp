@@ -1,4 +1,5 @@
 #include "cli/child.hpp"
+#include "cli/sigpipe.hpp"
 #include "cli/subcommands.hpp"
 
 #include <cstdio>
@@ -24,6 +25,7 @@ int main(int count, char** words) {
   open_closed_descriptors();
   remember_inherited_descriptors();
   remember_arguments(count, words);
+  remember_sigpipe();
   command_line program{
       "rowlock", "Locks with leases, tokens and a fair queue in your SQL database.",
       "Help for one command: rowlock help COMMAND.\n"

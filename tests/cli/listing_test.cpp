@@ -1,6 +1,7 @@
 #include "cli/cli_test.hpp"
 
 #include <algorithm>
+#include <csignal>
 
 namespace rowlock::test {
 
@@ -238,6 +239,21 @@ TEST_P(listing_test, tells_who_waits_in_a_circle) {
   EXPECT_THAT(rowlock({"queue", "--cycles"}).out, HasSubstr("stuck"));
   EXPECT_EQ(rowlock({"queue"}).exit_code, 64);
   EXPECT_EQ(rowlock({"queue", "a", "--cycles"}).exit_code, 64);
+}
+
+// As most commands do in `rowlock list | head -1`, whatever the database's library does to SIGPIPE.
+TEST_P(listing_test, ends_quietly_when_nobody_reads_it) {
+  // What fits into the buffer of standard output, and what is written before the end.
+  for (const std::string buffer : {"64K", "0"}) {
+    const auto result =
+        command_process{
+            {"bash", "-c", "exec 3> >(exec true); wait $!; exec stdbuf -o \"$1\" \"$0\" list --json >&3",
+             ROWLOCK_COMMAND_PATH, buffer},
+            environment()}
+            .wait();
+    EXPECT_EQ(result.exit_code, 128 + SIGPIPE) << buffer;
+    EXPECT_EQ(result.err, "") << buffer;
+  }
 }
 
 ROWLOCK_FOR_EACH_SQL_STORE(listing_test);
