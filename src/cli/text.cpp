@@ -50,8 +50,9 @@ std::size_t width(std::string_view text) {
 
 constexpr std::string_view space = " \t\n\v\f\r";
 
-// Replaces the text between ':' and the last '@' of a URL's word. Does not use a regular expression, because
-// the standard library's overflows the stack on long words.
+// Replaces the text between the first ':' and the last '@' of a URL's word, because both the user's name and the
+// password may contain '@'. Does not use a regular expression, because the standard library's overflows the stack on
+// long words.
 std::string hide_in_urls(std::string_view text) {
   std::string result;
   std::size_t done = 0;
@@ -59,7 +60,7 @@ std::string hide_in_urls(std::string_view text) {
   std::size_t last_at = std::string_view::npos;  // its last '@'
   for (auto mark = text.find("://"); mark != std::string_view::npos; mark = text.find("://", mark)) {
     mark += 3;
-    const auto colon = std::min(text.find_first_of("/:@ \t\n\v\f\r", mark), text.size());
+    const auto colon = std::min(text.find_first_of("/: \t\n\v\f\r", mark), text.size());
     if (colon == text.size() || text[colon] != ':') continue;
     if (colon >= word_end) {
       word_end = std::min(text.find_first_of(space, colon), text.size());

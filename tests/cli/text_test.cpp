@@ -74,6 +74,8 @@ TEST(without_passwords, hides_them_wherever_they_stand) {
   EXPECT_EQ(without_passwords("at postgresql://u:hush@h:5432/db."), "at postgresql://u:***@h:5432/db.");
   EXPECT_EQ(without_passwords("mysql://u:hu@sh:x@h/db"), "mysql://u:***@h/db");
   EXPECT_EQ(without_passwords("postgresql://u:hu/sh@h/db"), "postgresql://u:***@h/db");
+  EXPECT_EQ(without_passwords("mysql://app@corp:hush@db/shop"), "mysql://app@corp:***@db/shop");
+  EXPECT_EQ(without_passwords("mysql://app@corp:hu@sh@db:3306/shop"), "mysql://app@corp:***@db:3306/shop");
   EXPECT_EQ(without_passwords("host=h password=hush user=u"), "host=h password=*** user=u");
   EXPECT_EQ(without_passwords("password = 'hu sh' x"), "password = *** x");
   EXPECT_EQ(without_passwords("postgresql:///db?user=u&password=hush&x=1"),
