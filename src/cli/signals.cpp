@@ -87,7 +87,16 @@ signal_queue::signal_queue() {
 }
 
 signal_queue::~signal_queue() {
+  sigset_t own;
+  sigemptyset(&own);
+  signalfd_siginfo info{};
+  while (read(descriptor_, &info, sizeof info) == sizeof info) {
+    if (static_cast<pid_t>(info.ssi_pid) == getpid()) sigaddset(&own, static_cast<int>(info.ssi_signo));
+  }
   close(descriptor_);
+  for (const int number : {SIGINT, SIGQUIT}) {  // those that a child sends (child::reaped)
+    if (sigismember(&own, number) == 1) kill(getpid(), number);
+  }
   pthread_sigmask(SIG_SETMASK, &before_, nullptr);
 }
 

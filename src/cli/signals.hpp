@@ -11,6 +11,8 @@ namespace rowlock::cli {
 
 // Blocks the signals that a child gets too, and SIGCHLD, in the calling thread and in threads that it starts later,
 // until the queue is destroyed. A signal that the caller of this process told it to ignore stays ignored.
+// The destructor drops the signals that nobody has taken, because they would end this process with an exit code of
+// their own. It keeps those that this process has sent to itself.
 class signal_queue {
  public:
   signal_queue();

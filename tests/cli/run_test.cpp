@@ -123,6 +123,28 @@ TEST_P(run_test, the_command_gets_the_signals_that_rowlock_was_started_with) {
   EXPECT_EQ(rowlock(line).out, without.out);
 }
 
+TEST_P(run_test, passes_the_exit_code_on_although_another_signal_comes_during_the_release) {
+  auto process =
+      start({"run", "job", "--", "sh", "-c", "trap 'exit 7' TERM; echo $$; while :; do sleep 0.01; done"});
+  const pid_t command = std::stoi(process->read_line());
+  auto rival = GetParam() == "sqlite" ? store->stall_renewals() : store->lock_row("job");
+  process->send(SIGTERM);
+  eventually("rowlock knows that the command has ended", [&] { return kill(command, 0) != 0; });
+  process->send(SIGTERM);
+  rival.reset();
+  EXPECT_EQ(process->wait().exit_code, 7);
+}
+
+TEST_P(run_test, tells_of_the_first_of_two_signals_while_it_waits) {
+  auto holder = hold("job");
+  auto waiter = wait_for("job");
+  waiter->send(SIGSTOP);
+  waiter->send(SIGINT);
+  waiter->send(SIGTERM);
+  waiter->send(SIGCONT);
+  EXPECT_EQ(waiter->wait().exit_code, 128 + SIGINT) << "the kernel tells of SIGINT first";
+}
+
 // nohup and a script's "command &" start a command with signals ignored.
 TEST_P(run_test, a_signal_that_the_caller_ignores_ends_nothing) {
   auto process = command_process{{"sh", "-c", "trap '' HUP INT; exec \"$0\" \"$@\"", ROWLOCK_COMMAND_PATH,

@@ -46,6 +46,20 @@ TEST_P(serve_command_test, finishes_what_a_client_has_begun_to_ask) {
   EXPECT_EQ(server.process->wait().exit_code, 0);
 }
 
+TEST_P(serve_command_test, ends_with_0_although_another_signal_comes_while_it_ends) {
+  const auto server = start_serve();
+  http_client client{server.port};
+  client.send("GET /healthz HTTP/1.1\r\nHo");
+  server.process->send(SIGTERM);
+  while (server.process->read_error_line().find("ending") == std::string::npos) {
+  }
+  server.process->send(SIGTERM);
+  client.send("st: localhost\r\n\r\n");
+  EXPECT_EQ(client.read().status, 200);
+  client.close();
+  EXPECT_EQ(server.process->wait().exit_code, 0);
+}
+
 TEST_P(serve_command_test, is_ready_again_when_the_schema_is) {
   const auto server = start_serve({"--sweep-every", "0", "--metrics-every", "0"});
   EXPECT_EQ(server.get("/readyz").status, 200);
