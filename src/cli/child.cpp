@@ -287,6 +287,8 @@ bool child::ended() {
 void child::stopped_by(int signal) noexcept {
   if (signal != SIGTSTP && signal != SIGTTIN && signal != SIGTTOU) return;
   const bool was_in_front = terminal_.take_back_from(pid_);
+  // A process of the group that ignores the signal would go on while this process stands still and renews nothing.
+  if (signal == SIGTSTP || !terminal_.is_ours()) send(SIGSTOP);
   if (signal == SIGTSTP) {
     stop_like_terminal(was_in_front ? 0 : getpid());
   } else if (!terminal_.is_ours()) {

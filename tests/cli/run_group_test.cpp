@@ -285,6 +285,20 @@ TEST_P(run_group_test, is_stopped_with_rowlock_although_its_output_is_a_file) {
   EXPECT_THAT(job.shell().until("code 0"), HasSubstr("code 0"));
 }
 
+TEST_P(run_group_test, is_stopped_with_rowlock_although_a_part_of_it_ignores_the_stop) {
+  redirected_job job{
+      "sh -c 'trap \"\" TSTP; echo $$; exec >/dev/null; while [ ! -e end ]; do sleep 0.01; done' & "
+      "while [ ! -s pid ]; do sleep 0.01; done",
+      environment()};
+  job.shell().type("\x1a");
+  EXPECT_THAT(job.shell().until(stopped_code), HasSubstr(stopped_code));
+  EXPECT_EQ(job.state(), 'T') << "the process that tells its pid first";
+  job.shell().type("\n");
+  eventually("it goes on", [&] { return job.state() != 'T'; });
+  job.end_command();
+  EXPECT_THAT(job.shell().until("code 0"), HasSubstr("code 0"));
+}
+
 // Otherwise the command would go on without a renewal of the lease.
 TEST_P(run_group_test, is_not_left_by_a_stopped_rowlock_when_it_ignores_the_stop) {
   redirected_job job{"trap '' TSTP", environment()};
