@@ -236,18 +236,20 @@ TEST_P(run_group_test, ends_with_76_when_its_lease_has_expired_while_it_was_stop
 }
 
 // A shell with job control, which runs rowlock with standard output in a file. The terminal then stays with rowlock's
-// group, and so Ctrl-Z reaches rowlock but not its command. The command tells its pid, and runs until the file "end"
-// exists. The shell shows how the job has come to its end or to a stop, and continues it when a line was typed.
+// group, and so Ctrl-Z reaches rowlock but not its command. The command tells a pid and waits until the test ends it.
+// It starts no process meanwhile, because a shell whose vfork is stopped half-way does not stop itself. The shell shows
+// how the job has come to its end or to a stop, and continues it when a line was typed.
 class redirected_job {
  public:
-  redirected_job(const std::string& command_begins, const std::map<std::string, std::string>& environment)
-      : shell_{{"/bin/bash", "-c",
-                "set -m; cd \"$1\"; \"$0\" run job -- sh -c \"$2\" >pid; echo code $?; read -r; fg; echo "
-                "code $?",
-                ROWLOCK_COMMAND_PATH, folder_.path().string(),
-                command_begins + "; echo $$; while [ ! -e end ]; do sleep 0.01; done"},
-               environment} {
-    eventually("the command tells its pid", [&] {
+  redirected_job(const std::string& tells_pid, const std::map<std::string, std::string>& environment,
+                 const std::string& at_end = ":")
+      : shell_{
+            {"/bin/bash", "-c",
+             "set -m; cd \"$1\"; mkfifo end; \"$0\" run job -- sh -c \"$2\" >pid; echo code $?; read -r; fg; "
+             "echo code $?",
+             ROWLOCK_COMMAND_PATH, folder_.path().string(), tells_pid + "; read -r word <end; " + at_end},
+            environment} {
+    eventually("the command tells a pid", [&] {
       pid_ = 0;
       std::string line;
       // Without the newline the number may be incomplete.
@@ -257,8 +259,8 @@ class redirected_job {
     });
   }
   on_terminal& shell() noexcept { return shell_; }
-  void end_command() const { std::ofstream{folder_.path() / "end"}; }
-  // The state of the command as the kernel shows it: T is stopped.
+  void end_command() const { std::ofstream{folder_.path() / "end"} << '\n'; }
+  // The state of the process that the command has told, as the kernel shows it: T is stopped.
   char state() const {
     std::string text;
     std::getline(std::ifstream{"/proc/" + std::to_string(pid_) + "/stat"}, text);
@@ -275,7 +277,7 @@ class redirected_job {
 const std::string stopped_code = "code " + std::to_string(128 + SIGTSTP);
 
 TEST_P(run_group_test, is_stopped_with_rowlock_although_its_output_is_a_file) {
-  redirected_job job{":", environment()};
+  redirected_job job{"echo $$", environment()};
   job.shell().type("\x1a");
   EXPECT_THAT(job.shell().until(stopped_code), HasSubstr(stopped_code));
   EXPECT_EQ(job.state(), 'T');
@@ -286,13 +288,10 @@ TEST_P(run_group_test, is_stopped_with_rowlock_although_its_output_is_a_file) {
 }
 
 TEST_P(run_group_test, is_stopped_with_rowlock_although_a_part_of_it_ignores_the_stop) {
-  redirected_job job{
-      "sh -c 'trap \"\" TSTP; echo $$; exec >/dev/null; while [ ! -e end ]; do sleep 0.01; done' & "
-      "while [ ! -s pid ]; do sleep 0.01; done",
-      environment()};
+  redirected_job job{"trap '' TSTP; sleep 600 >/dev/null & trap - TSTP; echo $!", environment(), "kill $!"};
   job.shell().type("\x1a");
   EXPECT_THAT(job.shell().until(stopped_code), HasSubstr(stopped_code));
-  EXPECT_EQ(job.state(), 'T') << "the process that tells its pid first";
+  EXPECT_EQ(job.state(), 'T');
   job.shell().type("\n");
   eventually("it goes on", [&] { return job.state() != 'T'; });
   job.end_command();
@@ -301,7 +300,7 @@ TEST_P(run_group_test, is_stopped_with_rowlock_although_a_part_of_it_ignores_the
 
 // Otherwise the command would go on without a renewal of the lease.
 TEST_P(run_group_test, is_not_left_by_a_stopped_rowlock_when_it_ignores_the_stop) {
-  redirected_job job{"trap '' TSTP", environment()};
+  redirected_job job{"trap '' TSTP; echo $$", environment()};
   job.shell().type("\x1a");
   EXPECT_THAT(job.shell().until("^Z"), HasSubstr("^Z"));
   job.end_command();
