@@ -99,7 +99,6 @@ std::vector<migration> runner::missing(const store::schema_state& now, int targe
 
 void runner::check_tables(const std::vector<migration>& files, std::string_view doing) {
   if (files.empty()) return;
-  session_.check_place();
   const auto found = session_.describe();
   for (const auto& file : files) {
     const auto foreign = find_foreign_table(file.up, expected_, found, prefix_);
@@ -203,6 +202,7 @@ std::vector<migration> runner::up(std::optional<int> to, bool dry_run) {
     if (now.min_library > newest()) throw error(errc::too_new, forbids_this(now, newest()));
     check_recorded(now);
     const auto files = missing(now, target);
+    if (!files.empty()) session_.check_place();
     check_tables(files, "take over");
     for (const auto& file : files) {
       if (!dry_run) {
@@ -271,11 +271,13 @@ std::vector<migration> runner::adopt(bool dry_run) {
     if (now.version == 0) {
       refuse("there is nothing to adopt: no migration was applied here; run: rowlock migrate up");
     }
-    session_.check_place();
     const auto ledger = by_version(session_.ledger());
     for (const auto& file : files_) {
       if (file.version > now.version || ledger.contains(file.version)) continue;
-      if (!dry_run) session_.record(entry_of(file));
+      if (!dry_run) {
+        session_.check_place();  // the ledger may have to be made
+        session_.record(entry_of(file));
+      }
       done.push_back(file);
     }
   });
