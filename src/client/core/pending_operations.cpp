@@ -71,10 +71,9 @@ void pending_operations::add(const release_ptr& operation) {
   if (line_up(operation)) operation->stage.submitted();
 }
 
-bool pending_operations::line_up(const acquire_ptr& operation) {
+void pending_operations::line_up(const acquire_ptr& operation) {
   const auto& name = name_of(operation);
   acquires_.add(name, operation, must_wait(name), true);
-  return true;
 }
 
 bool pending_operations::line_up(const release_ptr& operation) {

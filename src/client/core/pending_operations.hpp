@@ -129,8 +129,8 @@ class pending_operations {
   static constexpr auto unmarked = [](const auto&) {};
   // False: a background sweep of the name is already waiting, which is enough.
   bool is_needed(const release_operation& operation);
-  // As add(), for an operation that may be in here already, delayed or postponed. False: it is not needed.
-  bool line_up(const acquire_ptr& operation);
+  // As add(), for an operation that may be in here already, delayed or postponed. False: the release is not needed.
+  void line_up(const acquire_ptr& operation);
   bool line_up(const release_ptr& operation);
   // Adds a release that is needed.
   void enter(const release_ptr& operation);
