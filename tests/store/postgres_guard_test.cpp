@@ -26,6 +26,10 @@ class postgres_guard_test : public postgres_test {
            "' FOR KEY SHARE";
   }
 
+  void restore_hold() {
+    side_->run("UPDATE rowlock_lock SET hold_id = '" + hold_.hold.to_string() + "' WHERE name = 'a'");
+  }
+
   std::unique_ptr<store::session> session_;
   std::unique_ptr<raw_postgres> application_;
   claim hold_;
@@ -101,6 +105,85 @@ TEST_F(postgres_guard_test, of_a_new_hold_after_the_snapshot_proves_nothing_rath
   hold_ = later;
   EXPECT_TRUE(guard().empty()) << "what this transaction reads may be older than the hold";
   application_->run("ROLLBACK");
+}
+
+// An edit that may replace a hold, beside a guard of the hold that ends while the edit locks the row, and another one
+// whose transaction has an older snapshot.
+class postgres_replacement_test : public postgres_guard_test {
+ protected:
+  enum class ends {
+    before,
+    between,
+    after
+  };  // when the first guard ends: before, between or after the two locks
+
+  // Returns what the other guard answers: its row, or the SQLSTATE of its refusal.
+  std::string old_guard(const std::string& level, ends when, const std::vector<std::string>& locks) {
+    application_->run("BEGIN ISOLATION LEVEL " + level);
+    application_->run("SELECT count(*) FROM rowlock_meta");
+    enter_the_queue();
+    const auto first = raw();
+    first->run("BEGIN; " + guard_text());
+    const auto end_at = [&](ends now) {
+      if (when == now) first->run("COMMIT");
+    };
+    const auto editor = raw();
+    for (const auto& one : locks) editor->run("PREPARE " + one + " AS " + postgres_query(one));
+    end_at(ends::before);
+    editor->run("BEGIN; EXECUTE " + locks[0] + " ('{a}')");
+    end_at(ends::between);
+    editor->run("EXECUTE " + locks[1] + " ('{a}')");
+    end_at(ends::after);
+    is_replaced_ = editor->value("SELECT current_setting('rowlock.replaceable')") == "{a}";
+    if (is_replaced_) {
+      editor->run("UPDATE rowlock_lock SET hold_id = '" + hold_id::random().to_string() +
+                  "', token = token + 1 WHERE name = 'a'");
+    }
+    editor->run("COMMIT");
+    auto answer = application_->refusal(guard_text());
+    application_->run("ROLLBACK");
+    return answer.empty() ? "passed" : answer;
+  }
+
+  // By the statement that locks the row no more than a guard permits.
+  void enter_the_queue() {
+    const store::acquire_item waiter{.name = "a", .lease = new_lease(*session_), .hold = hold_id::random()};
+    ASSERT_TRUE(session_->enqueue(waiter, 0us));
+  }
+
+  bool is_replaced_ = false;
+};
+
+TEST_F(postgres_replacement_test, lets_no_guard_of_an_older_snapshot_pass) {
+  for (const std::string level : {"REPEATABLE READ", "SERIALIZABLE"}) {
+    for (const auto when : {ends::after, ends::between, ends::before}) {
+      const auto answer = old_guard(level, when, {"edit_guard", "edit_take"});
+      EXPECT_EQ(is_replaced_, when == ends::before) << level;
+      EXPECT_EQ(answer, is_replaced_ ? "40001" : "passed") << level;
+    }
+    restore_hold();
+  }
+}
+
+// Why the stronger lock comes first.
+TEST_F(postgres_replacement_test, would_let_one_pass_if_it_had_taken_the_weaker_lock_first) {
+  const auto weaker_first = [&](const std::string& weaker) {
+    application_->run("BEGIN ISOLATION LEVEL REPEATABLE READ");
+    application_->run("SELECT count(*) FROM rowlock_meta");
+    enter_the_queue();
+    const auto first = raw();
+    first->run("BEGIN; " + guard_text());
+    side_->run("BEGIN; SELECT FROM rowlock_lock WHERE name = 'a' " + weaker);
+    first->run("COMMIT");
+    side_->run("SELECT FROM rowlock_lock WHERE name = 'a' FOR UPDATE; UPDATE rowlock_lock SET hold_id = '" +
+               hold_id::random().to_string() + "' WHERE name = 'a'; COMMIT");
+    const auto answer = application_->refusal(guard_text());
+    application_->run("ROLLBACK");
+    restore_hold();
+    return answer;
+  };
+  EXPECT_EQ(weaker_first("FOR NO KEY UPDATE"), "") << "the guard passes";
+  EXPECT_EQ(weaker_first("FOR UPDATE SKIP LOCKED"), "40001");
 }
 
 // The guard of a permit, beside statements that remove the permit.

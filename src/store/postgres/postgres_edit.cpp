@@ -108,8 +108,8 @@ std::string postgres_edit::reading_script() {
     }
     asked.add(one.name, one.about.is_nil() ? std::optional<hold_id>{} : one.about, permits_of, one.wanted);
   }
-  return connection_.begin() + connection_.execute("edit_take", asked.columns()[0]) +
-         connection_.execute("edit_guard") +
+  return connection_.begin() + connection_.execute("edit_guard", asked.columns()[0]) +
+         connection_.execute("edit_take", asked.columns()[0]) +
          (found_.reads_all_permits() ? connection_.execute("edit_guard_permits")
                                      : connection_.execute("edit_guard_permit", holds)) +
          connection_.execute("edit_read", asked);

@@ -20,26 +20,33 @@ SET token = greatest(
 FROM rowlock_meta AS m
 WHERE l.name = ANY ($1::text[]) AND l.token = 0 AND m.id = 1;
 
--- name: edit_take
--- $1 names. Locks the rows that nobody else has locked, and remembers them for the statements of this transaction.
--- NO KEY UPDATE does not conflict with the FOR KEY SHARE of a guarded transaction: a waiter can enter the queue
--- beside it.
-SELECT set_config('rowlock.rows', coalesce(array_agg(name), '{}')::text, true)
-FROM (
-  SELECT name FROM rowlock_lock WHERE name = ANY ($1::text[]) ORDER BY name FOR NO KEY UPDATE SKIP LOCKED
-) AS taken;
-
 -- name: edit_guard
--- Finds on which of the rows of edit_take no guarded transaction relies. Only in these may an edit replace
--- the exclusive hold, and none of their permits is guarded.
+-- $1 names. Locks the rows that nobody else has locked, not even the FOR KEY SHARE of a guarded transaction, and remembers
+-- them for the statements of this transaction. Only in these may an edit replace the exclusive hold, and none of their
+-- permits is guarded.
+-- It comes before edit_take, because a row that this transaction had first locked FOR NO KEY UPDATE, beside a guarded
+-- transaction, would be replaced without a trace: a guard with an older snapshot follows the row's versions by their
+-- lockers, of which it would find two that do not concern it, the other guard and NO KEY UPDATE, and would take the
+-- version in its snapshot for the latest one.
 SELECT set_config('rowlock.replaceable', coalesce(array_agg(name), '{}')::text, true)
+FROM (
+  SELECT name FROM rowlock_lock WHERE name = ANY ($1::text[]) ORDER BY name FOR UPDATE SKIP LOCKED
+) AS free;
+
+-- name: edit_take
+-- $1 names. Locks the others that only guarded transactions have locked, and remembers all rows that are locked now.
+-- NO KEY UPDATE does not conflict with the FOR KEY SHARE of a guarded transaction: a waiter can enter the queue
+-- beside it. Without edit_guard before it in the same transaction, this statement fails. It also locks rows that a rival
+-- had locked a moment ago; edit_read leaves those out.
+SELECT set_config('rowlock.rows',
+                  (current_setting('rowlock.replaceable')::text[] || coalesce(array_agg(name), '{}'))::text, true)
 FROM (
   SELECT name
   FROM rowlock_lock
-  WHERE name = ANY (current_setting('rowlock.rows')::text[])
+  WHERE name = ANY ($1::text[]) AND name <> ALL (current_setting('rowlock.replaceable')::text[])
   ORDER BY name
-  FOR UPDATE SKIP LOCKED
-) AS free;
+  FOR NO KEY UPDATE SKIP LOCKED
+) AS taken;
 
 -- name: edit_guard_permits
 -- name: edit_guard_permit
@@ -65,13 +72,18 @@ FROM (
 -- part 0: the lock and its holder's lease; 1: the head of its queue; 2: the waiter that was asked about; 3:
 -- the lock's permits, where each hold in $3 costs one look-up, however many permits there are; 4: the sum of
 -- all permits, if store::needs_sum says so. For OFFSET 0 see find.
+-- If xmax is this transaction, nobody else has a lock on the row. Such a row is not guarded, so a rival had locked it when
+-- edit_guard came, and it counts as locked.
 WITH asked AS MATERIALIZED (
   SELECT a.n,
          a.name,
          a.about,
          a.permits_of::uuid[] AS permits_of,
          a.wanted,
-         a.name = ANY (current_setting('rowlock.rows')::text[]) AS taken,
+         a.name = ANY (current_setting('rowlock.replaceable')::text[])
+           OR (a.name = ANY (current_setting('rowlock.rows')::text[])
+               AND (SELECT xmax::text::bigint FROM rowlock_lock WHERE name = a.name)
+                   <> txid_current() % 4294967296) AS taken,
          a.name = ANY (current_setting('rowlock.replaceable')::text[]) AS replaceable
   FROM unnest($1::text[], $2::uuid[], $3::text[], $4::bigint[]) WITH ORDINALITY AS a (name, about, permits_of, wanted, n)
 ),
