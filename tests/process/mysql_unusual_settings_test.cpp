@@ -91,6 +91,8 @@ TEST_P(mysql_unusual_settings_test, are_in_force) {
   EXPECT_EQ(app.value("SELECT @@SESSION.autocommit"), "0");
   EXPECT_EQ(app.value("SELECT @@GLOBAL.lower_case_table_names"), "1");
   EXPECT_EQ(app.value("SELECT @@GLOBAL.performance_schema"), "0");
+  EXPECT_EQ(app.value(std::string{"SELECT @@GLOBAL."} + (is_mysql() ? "transaction_isolation" : "tx_isolation")),
+            "SERIALIZABLE");
   EXPECT_EQ(app.value("SELECT @@GLOBAL.log_bin"), "1");
   EXPECT_EQ(app.value("SELECT @@GLOBAL.sync_binlog"), "1");
   EXPECT_EQ(app.value("SELECT @@GLOBAL.binlog_format"), "MIXED");
@@ -98,6 +100,9 @@ TEST_P(mysql_unusual_settings_test, are_in_force) {
   if (is_mysql()) {
     EXPECT_EQ(app.value("SELECT @@GLOBAL.gtid_mode"), "ON");
     EXPECT_EQ(app.value("SELECT @@GLOBAL.partial_revokes"), "1");
+    EXPECT_EQ(app.value("SELECT @@GLOBAL.sql_require_primary_key"), "1");
+    EXPECT_EQ(app.value("SELECT @@GLOBAL.sql_generate_invisible_primary_key"), "1");
+    EXPECT_EQ(app.value("SELECT @@GLOBAL.disabled_storage_engines"), "MEMORY");
   }
   mysql_connection owner{of("owner")};
   EXPECT_THROW(owner.run("CREATE TABLE without_key (a INT) ENGINE = MEMORY"), mysql_failure);

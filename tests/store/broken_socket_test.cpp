@@ -1,8 +1,8 @@
 // A connection that was given up is reset. If it were closed instead, it would deliver its statement when the server
 // reads again, and the server would execute the statement long after.
+#include "store/loopback_proxy.hpp"
 #include "store/open.hpp"
 #include "store/session_steps.hpp"
-#include "store/stalling_proxy.hpp"
 #include "support/background.hpp"
 #include "support/store_fixture.hpp"
 #include "support/stores.hpp"
@@ -12,7 +12,6 @@
 #include <gtest/gtest.h>
 
 #include <cerrno>
-#include <regex>
 
 namespace rowlock::test {
 namespace {
@@ -34,13 +33,8 @@ class broken_socket_test : public testing::TestWithParam<std::string> {
 };
 
 TEST_P(broken_socket_test, delivers_nothing_any_more) {
-  const auto url = fixture_->url();
-  std::smatch place;
-  ASSERT_TRUE(std::regex_search(url, place, std::regex{"@127\\.0\\.0\\.1:([0-9]+)"})) << url;
-  stalling_proxy proxy{static_cast<std::uint16_t>(std::stoi(place[1]))};
-  const auto by_proxy =
-      place.prefix().str() + "@127.0.0.1:" + std::to_string(proxy.port()) + place.suffix().str();
-  auto session = store::open(by_proxy, fixture_->options())->connect();
+  loopback_proxy proxy{fixture_->url()};
+  auto session = store::open(proxy.url(), fixture_->options())->connect();
   session->acquire(large_batch());  // from now on the statement is prepared, and takes one message
   proxy.stall();
   auto answer = in_background([&] {

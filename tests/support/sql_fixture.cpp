@@ -56,23 +56,24 @@ void add_triggers(const std::string& dialect, const std::string& prefix,
     run("CREATE FUNCTION " + audit +
         "() RETURNS trigger LANGUAGE plpgsql SECURITY DEFINER SET search_path FROM CURRENT "
         "AS $$ BEGIN INSERT INTO " +
-        audit + " (what) VALUES (TG_OP || ' ' || TG_TABLE_NAME); RETURN NULL; END $$");
+        audit +
+        " (what) VALUES (TG_OP || ' ' || TG_TABLE_NAME); "
+        "IF TG_OP = 'DELETE' THEN RETURN OLD; END IF; RETURN NEW; END $$");
   } else if (dialect == "mysql") {
     run("CREATE TABLE " + audit + " (number BIGINT AUTO_INCREMENT PRIMARY KEY, what VARCHAR(64) NOT NULL)");
   } else {
     run("CREATE TABLE " + audit + " (number INTEGER PRIMARY KEY AUTOINCREMENT, what TEXT NOT NULL)");
   }
-  for (const auto name : rowlock_tables) {
-    const std::string table{name};
-    for (const std::string change : {"INSERT", "UPDATE", "DELETE"}) {
-      auto trigger = "CREATE TRIGGER " + audit + '_' + change + '_' + table + " AFTER " + change + " ON " +
-                     prefix + table + " FOR EACH ROW ";
-      if (dialect == "postgres") {
-        run(trigger + "EXECUTE FUNCTION " + audit + "()");
-        continue;
-      }
-      const auto note = "INSERT INTO " + audit + " (what) VALUES ('" + change + ' ' + table + "')";
-      run(trigger + (dialect == "mysql" ? note : "BEGIN " + note + "; END"));
+  const auto add = [&](const std::string& when, const std::string& change, const std::string& table) {
+    auto trigger = "CREATE TRIGGER " + audit + '_' + when + '_' + change + '_' + table + ' ' + when + ' ' +
+                   change + " ON " + prefix + table + " FOR EACH ROW ";
+    if (dialect == "postgres") return run(trigger + "EXECUTE FUNCTION " + audit + "()");
+    const auto note = "INSERT INTO " + audit + " (what) VALUES ('" + change + ' ' + table + "')";
+    run(trigger + (dialect == "mysql" ? note : "BEGIN " + note + "; END"));
+  };
+  for (const auto table : rowlock_tables) {
+    for (const char* when : {"before", "after"}) {
+      for (const char* change : {"INSERT", "UPDATE", "DELETE"}) add(when, change, std::string{table});
     }
   }
 }

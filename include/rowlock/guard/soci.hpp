@@ -56,7 +56,8 @@ inline void require_plain_mysql_transaction(soci::session& sql) {
 
 // Throws error(hold_lost) if the hold is not valid: roll the transaction back. Throws error(invalid_argument) outside a
 // transaction, for other backends, and, with the exception in guard/mysql.hpp, in an XA transaction. Also throws what
-// hold::guard_statement() and SOCI throw.
+// hold::guard_statement() and SOCI throw: soci::mysql_soci_error with err_num_ 1213 or 1020, also from a later statement
+// of the transaction, means: roll back and run the whole transaction again (guard/mysql.hpp).
 inline void guard(soci::session& sql, const hold& held) {
   const std::string backend = sql.get_backend_name();
   if (backend != "mysql" && backend != "postgresql") {

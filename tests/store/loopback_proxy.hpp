@@ -1,6 +1,7 @@
-// A proxy for a server on loopback that can stop reading what its client sends.
+// A proxy for a server on loopback that counts round trips, and can stop reading what its client sends.
 #pragma once
 
+#include <atomic>
 #include <cstddef>
 #include <cstdint>
 #include <string>
@@ -9,14 +10,19 @@
 namespace rowlock::test {
 
 // Carries one connection to the server on 127.0.0.1 with that port. Members throw std::runtime_error.
-class stalling_proxy {
+class loopback_proxy {
  public:
-  explicit stalling_proxy(std::uint16_t server_port);
-  ~stalling_proxy();
-  stalling_proxy(const stalling_proxy&) = delete;
-  stalling_proxy& operator=(const stalling_proxy&) = delete;
+  // The server is the one that the URL, of any dialect, names.
+  explicit loopback_proxy(const std::string& url);
+  ~loopback_proxy();
+  loopback_proxy(const loopback_proxy&) = delete;
+  loopback_proxy& operator=(const loopback_proxy&) = delete;
 
-  std::uint16_t port() const { return port_; }
+  // The same URL, but by way of this proxy.
+  std::string url() const;
+
+  // How many times the client has sent something after the server's latest answer.
+  int round_trips() const { return round_trips_; }
 
   // From now on the proxy reads nothing: what the client sends fills a small buffer here, and then the client's own.
   void stall();
@@ -35,6 +41,8 @@ class stalling_proxy {
 
   std::uint16_t server_port_;
   std::uint16_t port_ = 0;
+  std::string url_;  // of the server
+  std::atomic<int> round_trips_ = 0;
   descriptor listener_, stop_, client_, server_;
   std::jthread carrier_;
 };

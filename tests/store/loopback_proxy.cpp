@@ -1,4 +1,4 @@
-#include "store/stalling_proxy.hpp"
+#include "store/loopback_proxy.hpp"
 
 #include "support/loopback.hpp"
 
@@ -9,8 +9,10 @@
 #include <unistd.h>
 
 #include <cerrno>
+#include <regex>
 #include <stdexcept>
 #include <string>
+#include <utility>
 
 namespace rowlock::test {
 
@@ -28,13 +30,22 @@ bool carry_some(int from, int to) {
   return got > 0 && ::send(to, buffer, static_cast<std::size_t>(got), MSG_NOSIGNAL) == got;
 }
 
+const std::regex place_in_url{"@127\\.0\\.0\\.1:([0-9]+)"};
+
+std::uint16_t port_in(const std::string& url) {
+  std::smatch found;
+  if (!std::regex_search(url, found, place_in_url))
+    throw std::runtime_error("the proxy: the URL has no place: " + url);
+  return static_cast<std::uint16_t>(std::stoi(found[1]));
+}
+
 }  // namespace
 
-stalling_proxy::descriptor::~descriptor() {
+loopback_proxy::descriptor::~descriptor() {
   if (number >= 0) ::close(number);
 }
 
-stalling_proxy::stalling_proxy(std::uint16_t server_port) : server_port_{server_port} {
+loopback_proxy::loopback_proxy(const std::string& url) : server_port_{port_in(url)}, url_{url} {
   listener_.number = checked(::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0), "socket");
   stop_.number = checked(::eventfd(0, EFD_CLOEXEC), "eventfd");
   // This comes before listen(), so that the connection never has a larger buffer.
@@ -49,11 +60,16 @@ stalling_proxy::stalling_proxy(std::uint16_t server_port) : server_port_{server_
   carrier_ = std::jthread{[this] { carry(); }};
 }
 
-stalling_proxy::~stalling_proxy() {
+loopback_proxy::~loopback_proxy() {
   if (carrier_.joinable()) stall();
 }
 
-void stalling_proxy::carry() {
+std::string loopback_proxy::url() const {
+  return std::regex_replace(url_, place_in_url, "@127.0.0.1:" + std::to_string(port_));
+}
+
+void loopback_proxy::carry() {
+  bool answered = true;
   pollfd ends[] = {{stop_.number, POLLIN, 0}, {listener_.number, POLLIN, 0}, {-1, POLLIN, 0}};
   while (::poll(ends, 3, -1) >= 0 && ends[0].revents == 0) {
     if (client_.number < 0) {
@@ -65,23 +81,30 @@ void stalling_proxy::carry() {
       ends[2].fd = server_.number;
       continue;
     }
-    if (ends[1].revents != 0 && !carry_some(client_.number, server_.number)) return;
-    if (ends[2].revents != 0 && !carry_some(server_.number, client_.number)) return;
+    if (ends[1].revents != 0) {
+      // Counted before the server can see it, so that the count is right once the client has the answer.
+      if (std::exchange(answered, false)) ++round_trips_;
+      if (!carry_some(client_.number, server_.number)) return;
+    }
+    if (ends[2].revents != 0) {
+      answered = true;
+      if (!carry_some(server_.number, client_.number)) return;
+    }
   }
 }
 
-void stalling_proxy::stall() {
+void loopback_proxy::stall() {
   const std::uint64_t one = 1;
   checked(static_cast<int>(::write(stop_.number, &one, sizeof one)), "write");
   carrier_.join();
 }
 
-void stalling_proxy::await_bytes() const {
+void loopback_proxy::await_bytes() const {
   pollfd client{client_.number, POLLIN, 0};
   checked(::poll(&client, 1, 30'000) == 1 ? 0 : -1, "nothing came");
 }
 
-int stalling_proxy::drain() {
+int loopback_proxy::drain() {
   char buffer[4096];
   for (;;) {
     const auto got = ::recv(client_.number, buffer, sizeof buffer, 0);
