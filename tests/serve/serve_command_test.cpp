@@ -8,6 +8,9 @@
 #include <csignal>
 #include <filesystem>
 #include <fstream>
+#include <iterator>
+#include <regex>
+#include <set>
 
 namespace rowlock::test {
 
@@ -137,6 +140,29 @@ ROWLOCK_FOR_EACH_SQL_STORE(serve_command_test);
 
 TEST(serve_command, refuses_a_url_that_is_none) {
   EXPECT_EQ(rowlock_alone({"serve", "--url", "oracle:x", "--listen", "127.0.0.1:0"}).exit_code, 64);
+}
+
+TEST(serve_page, names_the_paths_that_need_no_token) {
+  const auto found_in = [](const std::string& text, const char* pattern) {
+    const std::regex expression{pattern};
+    std::set<std::string> found;
+    for (std::sregex_iterator at{text.begin(), text.end(), expression}, end; at != end; ++at)
+      found.insert((*at)[1]);
+    return found;
+  };
+  const auto text_of = [](const std::filesystem::path& path) {
+    std::ifstream file{path};
+    return std::string{std::istreambuf_iterator<char>{file}, {}};
+  };
+  const std::filesystem::path source = ROWLOCK_SOURCE_DIR;
+  std::set<std::string> open;
+  for (const auto& file : std::filesystem::directory_iterator{source / "src/serve"})
+    open.merge(found_in(text_of(file.path()), R"x(\.add\(\s*"[A-Z]+",\s*"([^"]+)",\s*\{\})x"));
+  EXPECT_THAT(open, testing::Contains("/healthz"));
+  const auto page = text_of(source / "docs/serve.md");
+  const auto begin = page.find("Only `/healthz`");
+  ASSERT_NE(begin, page.npos);
+  EXPECT_EQ(found_in(page.substr(begin, page.find("need none", begin) - begin), "`([^`]+)`"), open);
 }
 
 // On a server of the test's own.
