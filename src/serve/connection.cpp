@@ -64,14 +64,22 @@ std::string copied(const View& text) {
   return {text.data(), text.size()};
 }
 
-request to_request(http::request<http::string_body>&& from) {
-  request result{.method = copied(from.method_string()), .body = std::move(from.body())};
+// Without the body.
+request to_request(const http::request<http::string_body>& from) {
+  request result{.method = copied(from.method_string())};
   for (const auto& field : from) {
     auto& value = result.headers[lower(copied(field.name_string()))];
     // Several lines of a header mean the same as one line.
     value += (value.empty() ? "" : ", ") + copied(field.value());
   }
   return result;
+}
+
+// Whether a proxy may see the end of the request elsewhere than Beast, which refuses a doubtful Content-Length itself, but
+// ignores a coding that is not the last or not `chunked`.
+bool is_doubtful(const request& from, unsigned version) {
+  const auto coding = from.headers.find("transfer-encoding");
+  return coding != from.headers.end() && (version < 11 || lower(coding->second) != "chunked");
 }
 
 response refusal_of(error_code failed, const http_limits& limits) {
@@ -212,6 +220,22 @@ void connection::read() {
   parser_->body_limit(with_.limits.body_bytes);
   if (is_draining_ && buffer_.size() == 0) return close();
   set_timer(&connection::stop_reading, with_.limits.idle);
+  http::async_read_header(
+      socket_, buffer_, *parser_,
+      [self = shared_from_this()](error_code failed, std::size_t) { self->after_header(failed); });
+}
+
+// The headers are taken before the body is read, because Beast adds the lines after the last chunk to them: a proxy that
+// checks or sets headers does not look there.
+void connection::after_header(error_code failed) {
+  if (failed || is_closed_ || is_timed_out_) return after_read(failed);
+  request_ = to_request(parser_->get());
+  if (is_doubtful(request_, parser_->get().version())) {
+    stop_timer();
+    return refuse_now(error_response(400, "bad_request",
+                                     "the length of the body is in doubt; send Content-Length, or over "
+                                     "HTTP/1.1 Transfer-Encoding: chunked"));
+  }
   http::async_read(socket_, buffer_, *parser_,
                    [self = shared_from_this()](error_code failed, std::size_t) { self->after_read(failed); });
 }
@@ -236,7 +260,8 @@ void connection::handle_request() {
   version_ = message.version();
   is_head_ = message.method() == http::verb::head;
   const auto target = copied(message.target());
-  auto from = to_request(std::move(message));
+  auto from = std::exchange(request_, {});
+  from.body = std::move(message.body());
   error_code failed;
   const auto client = socket_.remote_endpoint(failed);
   if (failed) return close();

@@ -97,6 +97,7 @@ class connection : public reply_target, public std::enable_shared_from_this<conn
  private:
   // All of these run on the strand.
   void read();
+  void after_header(boost::system::error_code failed);
   void after_read(boost::system::error_code failed);
   void handle_request();
   void refuse_now(response why);
@@ -123,6 +124,7 @@ class connection : public reply_target, public std::enable_shared_from_this<conn
   unsigned timer_number_ = 0;
   boost::beast::flat_buffer buffer_;
   std::optional<boost::beast::http::request_parser<boost::beast::http::string_body>> parser_;
+  request request_;  // of which the body is being read
   std::deque<std::string> outbox_;
   std::array<char, 1024> ignored_{};
   std::optional<std::stop_source> gone_;  // of the request that waits for its answer

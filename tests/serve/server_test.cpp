@@ -178,6 +178,68 @@ TEST_F(server_test, refuses_what_is_no_http) {
   EXPECT_TRUE(client.is_closed_by_server());
 }
 
+// A proxy in front may see the end of such a request elsewhere, and take what follows for the body.
+TEST_F(server_test, refuses_a_request_whose_length_is_doubtful) {
+  start();
+  const std::string chunked = "Transfer-Encoding: chunked\r\n";
+  for (const std::string& headers :
+       std::vector<std::string>{"Transfer-Encoding: chunked, identity\r\n",
+                                "Transfer-Encoding: chunked,\r\n identity\r\n",
+                                "Transfer-Encoding: chunked, chunked\r\n",
+                                "Transfer-Encoding: gzip, chunked\r\n",
+                                "Transfer-Encoding: chunked;q=1\r\n",
+                                "Transfer-Encoding: chunked foo\r\n",
+                                "Transfer-Encoding: \"chunked\"\r\n",
+                                "Transfer-Encoding: identity\r\n",
+                                "Transfer-Encoding: xchunked\r\n",
+                                "Transfer-Encoding:\r\n",
+                                "Transfer-Encoding : chunked\r\n",
+                                "Transfer-Encoding: identity\r\n" + chunked,
+                                chunked + "Transfer-Encoding: identity\r\n",
+                                chunked + chunked,
+                                chunked + "Content-Length: 5\r\n",
+                                "Content-Length: 5\r\n" + chunked,
+                                "Transfer-Encoding: identity\r\nContent-Length: 5\r\n",
+                                "Content-Length: 5\r\nContent-Length: 6\r\n",
+                                "Content-Length: 5, 6\r\n",
+                                "Content-Length: +5\r\n",
+                                "Content-Length: 5 5\r\n",
+                                "Content-Length: 0x5\r\n",
+                                "Content-Length:\r\n"}) {
+    http_client client{port()};
+    client.send("POST /echo HTTP/1.1\r\nHost: localhost\r\n" + headers +
+                "\r\n0\r\n\r\nGET /hello HTTP/1.1\r\nHost: localhost\r\n\r\n");
+    const auto refused = client.read();
+    EXPECT_EQ(refused.status, 400) << headers << refused.body;
+    EXPECT_TRUE(client.is_closed_by_server()) << headers;
+  }
+  http_client old{port()};
+  old.send("POST /echo HTTP/1.0\r\nHost: localhost\r\nConnection: keep-alive\r\n" + chunked +
+           "\r\n0\r\n\r\n");
+  EXPECT_EQ(old.read().status, 400) << "HTTP/1.0 knows no chunks";
+  EXPECT_TRUE(old.is_closed_by_server());
+}
+
+TEST_F(server_test, knows_where_a_request_ends) {
+  start();
+  http_client client{port()};
+  for (const std::string headers :
+       {"Transfer-Encoding: Chunked\r\n\r\n3\r\nabc\r\n0\r\n\r\n",
+        "Transfer-Encoding:\r\n chunked\r\n\r\n3;x=y\r\nabc\r\n0\r\nX-Trailer: 1\r\n\r\n",
+        "Content-Length: 3\r\nContent-Length: 3\r\n\r\nabc"}) {
+    client.send("POST /echo HTTP/1.1\r\nHost: localhost\r\n" + headers);
+    EXPECT_EQ(client.read().body, "abc") << headers;
+  }
+}
+
+// A proxy that checks the header, or sets a part of it, does not look there.
+TEST_F(server_test, takes_no_header_from_behind_the_body) {
+  start();
+  http_client client{port()};
+  client.send("POST /echo HTTP/1.1\r\nTransfer-Encoding: chunked\r\n\r\n0\r\nHost: localhost\r\n\r\n");
+  EXPECT_EQ(client.read().status, 421);
+}
+
 TEST_F(server_test, limits_connections) {
   start({.connections = 1});
   http_client first{port()};
