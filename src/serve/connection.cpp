@@ -13,12 +13,11 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cerrno>
 #include <sstream>
 #include <utility>
 #include <vector>
 
-#include <sys/socket.h>
+#include <poll.h>
 
 namespace rowlock::serve {
 
@@ -152,6 +151,7 @@ connection::connection(socket client, connection_context& with, std::string from
       with_{with},
       from_{std::move(from)},
       timer_{socket_.get_executor()},
+      watching_{socket_.get_executor()},
       buffer_{with.limits.header_bytes + largest_read} {}
 
 connection::~connection() {
@@ -274,13 +274,22 @@ void connection::handle_request() {
   with_.handle(std::move(from), target, to);
 }
 
-// Waits until the socket is readable: then the client has gone, or has sent its next request, which stays unread.
+// Waits until the socket is readable: then the client has gone, or has sent a part of its next request, which stays
+// unread.
 void connection::watch_client() {
   socket_.async_wait(socket::wait_read, [self = shared_from_this()](error_code failed) {
-    if (failed || !self->gone_ || self->is_answered_) return;
-    char next = 0;
-    const auto got = ::recv(self->socket_.native_handle(), &next, 1, MSG_PEEK | MSG_DONTWAIT);
-    if (got == 0 || (got < 0 && errno != EAGAIN)) self->gone_->request_stop();
+    if (!failed) self->look_for_client();
+  });
+}
+
+// The socket stays readable as long as something is unread, so its end must be asked for from time to time.
+void connection::look_for_client() {
+  if (!gone_ || is_answered_ || is_closed_) return;
+  pollfd end{.fd = socket_.native_handle(), .events = POLLRDHUP, .revents = 0};
+  if (::poll(&end, 1, 0) > 0) return (void)gone_->request_stop();
+  watching_.expires_after(250ms);
+  watching_.async_wait([self = shared_from_this()](error_code failed) {
+    if (!failed) self->look_for_client();
   });
 }
 
@@ -350,6 +359,7 @@ void connection::after_answer() {
   gone_.reset();
   error_code ignored;
   socket_.cancel(ignored);  // ends watch_client()
+  watching_.cancel();
   is_chunked_ = false;
   unread_ = 0;
   if (keeps_alive_) return read();
@@ -392,6 +402,7 @@ void connection::close() {
   if (is_closed_.exchange(true)) return;
   if (gone_) gone_->request_stop();
   stop_timer();
+  watching_.cancel();
   error_code ignored;
   socket_.close(ignored);
   with_.all.remove(this);  // a handler may keep its reply, and this object with it, for longer

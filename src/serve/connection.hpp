@@ -102,6 +102,7 @@ class connection : public reply_target, public std::enable_shared_from_this<conn
   void handle_request();
   void refuse_now(response why);
   void watch_client();
+  void look_for_client();
   void answer_now(const response& whole);
   void begin_now(const response& head);
   void send(std::string text);
@@ -122,6 +123,7 @@ class connection : public reply_target, public std::enable_shared_from_this<conn
   const std::string from_;
   boost::asio::steady_timer timer_;
   unsigned timer_number_ = 0;
+  boost::asio::steady_timer watching_;  // of look_for_client()
   boost::beast::flat_buffer buffer_;
   std::optional<boost::beast::http::request_parser<boost::beast::http::string_body>> parser_;
   request request_;  // of which the body is being read

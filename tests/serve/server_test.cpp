@@ -339,16 +339,22 @@ TEST_F(server_test, checks_the_host_header) {
   EXPECT_EQ(ask(""), 421);
 }
 
+// Also if the client has sent a part of its next request, which the server does not read meanwhile.
 TEST_F(server_test, tells_a_handler_that_its_client_has_gone) {
   start();
-  http_client client{port()};
-  client.ask("/later");
-  const auto waits = kept(1);
-  std::promise<void> gone;
-  const std::stop_callback noticed{waits.front().over(), [&] { gone.set_value(); }};
-  client.close();
-  EXPECT_EQ(gone.get_future().wait_for(60s), std::future_status::ready);
-  waits.front().send({.body = "nobody reads this"});
+  for (const std::string more : {"", "G"}) {
+    http_client client{port()};
+    client.ask("/later");
+    const auto waits = kept(1);
+    std::promise<void> gone;
+    const std::stop_callback noticed{waits.front().over(), [&] { gone.set_value(); }};
+    client.send(more);
+    EXPECT_EQ(http_get(port(), "/hello").body, "hello") << "meanwhile it sees what came";
+    EXPECT_FALSE(waits.front().over().stop_requested());
+    client.close();
+    EXPECT_EQ(gone.get_future().wait_for(60s), std::future_status::ready) << more;
+    waits.front().send({.body = "nobody reads this"});
+  }
 }
 
 TEST_F(server_test, streams_parts_as_they_come) {
