@@ -35,8 +35,7 @@ bool is_the_callers(const error& problem) {
 
 }  // namespace
 
-database::database(std::function<client()> connect, std::function<int()> schema_version,
-                   call_observer observed)
+database::database(std::function<client()> connect, limited_call<int> schema_version, call_observer observed)
     : connect_{std::move(connect)},
       read_schema_version_{std::move(schema_version)},
       observed_{std::move(observed)} {}
@@ -96,6 +95,7 @@ void database::close() {
     is_closed_ = true;
     last = client_;
   }
+  read_schema_version_.end();
   if (last) last->close();
 }
 

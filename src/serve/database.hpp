@@ -2,6 +2,7 @@
 #pragma once
 
 #include "model/annotated_mutex.hpp"
+#include "serve/limited_call.hpp"
 
 #include <rowlock/admin.hpp>
 #include <rowlock/client.hpp>
@@ -23,7 +24,7 @@ using call_observer =
 class database {
  public:
   // connect: as rowlock::connect. schema_version: reads the version of the schema, on a connection of its own.
-  database(std::function<client()> connect, std::function<int()> schema_version, call_observer observed);
+  database(std::function<client()> connect, limited_call<int> schema_version, call_observer observed);
 
   // Runs the body and tells the observer. Throws what the body throws. After a failure to connect, calls fail with the
   // same error for a second, so that not every thread tries.
@@ -33,7 +34,7 @@ class database {
 
   // The client, if it was ever connected.
   std::optional<client> connected() const;
-  // Calls fail from now on, also those that are under way.
+  // Calls fail from now on, also those that are under way; an attempt to connect ends first.
   void close();
 
  private:
@@ -42,7 +43,7 @@ class database {
   void observe(const char* name, const Body& body);
 
   const std::function<client()> connect_;
-  const std::function<int()> read_schema_version_;
+  const limited_call<int> read_schema_version_;
   const call_observer observed_;
   mutable model::annotated_mutex mutex_;
   std::condition_variable changed_;

@@ -29,7 +29,8 @@ class limited_call {
   limited_call(std::string what, std::function<Result()> call, std::chrono::milliseconds limit)
       : what_{std::move(what)}, call_{std::move(call)}, limit_{limit} {}
 
-  // Returns or throws what the call does; error(unreachable) if it has not ended within the limit.
+  // Returns or throws what the call does; error(unreachable) if it has not ended within the limit, error(closed) after
+  // end().
   Result operator()() const {
     const auto found = under_way();
     if (found.wait_for(limit_) == std::future_status::ready) return found.get();
@@ -37,34 +38,45 @@ class limited_call {
                 fmt::format("the database has not answered {} within {} ms", what_, limit_.count()));
   }
 
+  // Whoever waits for the call waits no longer, and no call begins from now on.
+  void end() const {
+    const auto answer = state_->take(true);
+    if (answer) answer->set_exception(std::make_exception_ptr(ended()));
+  }
+
  private:
+  using promise_ptr = std::shared_ptr<std::promise<Result>>;
   struct state {
     model::annotated_mutex mutex;
     std::shared_future<Result> latest ROWLOCK_GUARDED_BY(mutex);
-    bool is_under_way ROWLOCK_GUARDED_BY(mutex) = false;
+    promise_ptr answer ROWLOCK_GUARDED_BY(mutex);  // of the call that is under way
+    bool is_over ROWLOCK_GUARDED_BY(mutex) = false;
 
-    void end() {
+    // Null: nobody waits for an answer any more.
+    promise_ptr take(bool is_last = false) {
       const model::annotated_lock lock{mutex};
-      is_under_way = false;
+      is_over = is_over || is_last;
+      return std::exchange(answer, nullptr);
     }
   };
 
+  static error ended() { return {errc::closed, "the service is ending"}; }
+
   std::shared_future<Result> under_way() const {
     const model::annotated_lock lock{state_->mutex};
-    if (state_->is_under_way) return state_->latest;
-    std::promise<Result> answer;
-    state_->latest = answer.get_future().share();
-    std::thread{[call = call_, to = state_, answer = std::move(answer)]() mutable {
+    if (state_->is_over) throw ended();
+    if (state_->answer) return state_->latest;
+    auto answer = std::make_shared<std::promise<Result>>();
+    state_->latest = answer->get_future().share();
+    std::thread{[call = call_, of = state_] {
       try {
         auto result = call();
-        to->end();
-        answer.set_value(std::move(result));
+        if (const auto to = of->take()) to->set_value(std::move(result));
       } catch (...) {
-        to->end();
-        answer.set_exception(std::current_exception());
+        if (const auto to = of->take()) to->set_exception(std::current_exception());
       }
     }}.detach();
-    state_->is_under_way = true;
+    state_->answer = std::move(answer);
     return state_->latest;
   }
 

@@ -92,6 +92,7 @@ class service {
   void end() {
     http_.stop();
     if (dashboard_) dashboard_->stop();
+    environment_.diagnose.end();
     db_.close();
     readiness_pool_.reset();
     pool_.reset();

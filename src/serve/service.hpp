@@ -3,6 +3,7 @@
 
 #include "serve/connection.hpp"
 #include "serve/dispatcher.hpp"
+#include "serve/limited_call.hpp"
 #include "serve/listen_address.hpp"
 #include "serve/upkeep.hpp"
 
@@ -36,8 +37,8 @@ struct service_settings {
 // What the service takes from its caller.
 struct service_environment {
   std::function<client()> connect;
-  std::function<int()> schema_version;
-  std::function<std::vector<finding>()> diagnose;
+  limited_call<int> schema_version;
+  limited_call<std::vector<finding>> diagnose;
   // Returns when the service is to end. Signals are the caller's.
   std::function<void()> wait_for_end;
   std::function<void(std::string_view)> note;  // a line for people

@@ -81,5 +81,26 @@ TEST(limited_call, all_who_call_meanwhile_get_the_same_result) {
   EXPECT_EQ(other, *begun) << "the call that was under way, or one of its own if that had just ended";
 }
 
+TEST(limited_call, ends_for_all_who_wait_and_begins_no_more) {
+  std::promise<void> go_on;
+  const auto begun = std::make_shared<std::atomic<int>>(0);
+  const serve::limited_call<int> hangs{"a call",
+                                       [begun, may_end = go_on.get_future().share()] {
+                                         ++*begun;
+                                         may_end.wait();
+                                         return 1;
+                                       },
+                                       1h};
+  auto first = in_background([&] { return code_of(hangs); });
+  auto second = in_background([&] { return code_of(hangs); });
+  while (*begun == 0) std::this_thread::yield();
+  hangs.end();
+  EXPECT_EQ(first.get(), errc::closed);
+  EXPECT_EQ(second.get(), errc::closed);
+  go_on.set_value();
+  EXPECT_EQ(code_of(hangs), errc::closed);
+  EXPECT_EQ(*begun, 1);
+}
+
 }  // namespace
 }  // namespace rowlock::test

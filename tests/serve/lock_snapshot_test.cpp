@@ -36,7 +36,8 @@ TEST(lock_snapshot, counts_who_waits_for_a_lock_and_no_candidate_that_stands_by)
       &over, [](std::stop_source* waits_of) { waits_of->request_stop(); }};
   while (admin{db}.queue("office").empty() || admin{db}.queue("job").empty()) std::this_thread::yield();
 
-  serve::database seen{[&] { return db; }, [] { return 1; },
+  serve::database seen{[&] { return db; },
+                       {"its schema", [] { return 1; }, std::chrono::minutes{1}},
                        [](const char*, std::chrono::nanoseconds, const error*) {}};
   const auto found = serve::lock_snapshot_reader{{"*"}}.read(seen);
   EXPECT_EQ(found.locks, 2);
