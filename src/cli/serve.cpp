@@ -3,7 +3,6 @@
 #include "cli/signals.hpp"
 #include "cli/subcommands.hpp"
 #include "cli/text.hpp"
-#include "serve/limited_call.hpp"
 #include "serve/service.hpp"
 #include "serve/tokens.hpp"
 
@@ -133,12 +132,10 @@ int run_service(const context& global, const serve_words& words) {
   check_url(url, to_read);
   const serve::service_environment environment{
       .connect = [&] { return global.connect(how); },
-      .schema_version = serve::limited_call<int>{"what its schema is",
-                                                 [url, to_read] { return schema_version(url, to_read); },
-                                                 longest_call(to_read)},
-      .diagnose =
-          serve::limited_call<std::vector<finding>>{
-              "the doctor", [url, to_read] { return diagnose(url, to_read); }, 6 * longest_call(to_read)},
+      .schema_version = {"what its schema is", [url, to_read] { return schema_version(url, to_read); },
+                         longest_call(to_read)},
+      .diagnose = {"the doctor", [url, to_read] { return diagnose(url, to_read); },
+                   6 * longest_call(to_read)},
       .wait_for_end =
           [&] {
             until_signal(signals, [](const std::stop_token& stop) {

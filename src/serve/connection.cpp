@@ -1,5 +1,6 @@
 #include "serve/connection.hpp"
 
+#include "serve/listen_address.hpp"
 #include "serve/rate_limit.hpp"
 
 #include <boost/asio/buffer.hpp>
@@ -49,13 +50,6 @@ std::string text_of(asio::ip::address address) {
   }
   auto text = address.to_string();
   return text.substr(0, text.find('%'));
-}
-
-std::string lower(std::string text) {
-  std::ranges::transform(text, text.begin(), [](char letter) {
-    return letter >= 'A' && letter <= 'Z' ? static_cast<char>(letter - 'A' + 'a') : letter;
-  });
-  return text;
 }
 
 template <class View>
@@ -402,7 +396,6 @@ void connection::close() {
   if (is_closed_.exchange(true)) return;
   if (gone_) gone_->request_stop();
   stop_timer();
-  watching_.cancel();
   error_code ignored;
   socket_.close(ignored);
   with_.all.remove(this);  // a handler may keep its reply, and this object with it, for longer

@@ -116,7 +116,7 @@ std::string ask_for_release(const client& in, const request& from, const nlohman
       from.words.at("name"), {.reason = body["reason"].get<std::string>(), .within = within, .stop = stop}));
 }
 
-std::string force(const client& in, const request& from, const nlohmann::json& body) {
+std::string force(const client& in, const request& from, const nlohmann::json& body, const std::stop_token&) {
   std::optional<hold_id> only;
   if (body.contains("hold_id")) {
     if (!body["hold_id"].is_string()) throw error(errc::invalid_argument, "\"hold_id\" is a text");
@@ -125,7 +125,8 @@ std::string force(const client& in, const request& from, const nlohmann::json& b
   return admin{in}.release(from.words.at("name"), only) ? "forced" : "unheld";
 }
 
-std::string resize(const client& in, const request& from, const nlohmann::json& body) {
+std::string resize(const client& in, const request& from, const nlohmann::json& body,
+                   const std::stop_token&) {
   const auto& name = from.words.at("name");
   const auto capacity = whole_number(body, "capacity", 0, 1'000'000'000);
   const auto known = admin{in}.show(name);
@@ -148,14 +149,9 @@ void dashboard::add_routes(router& to) {
            [&file](const request& from, const reply& answer) { send_file(file, from, answer); });
   }
   add_readings(to);
-  const auto body_alone = [](auto act) {
-    return [act](const client& in, const request& from, const nlohmann::json& body, const std::stop_token&) {
-      return act(in, from, body);
-    };
-  };
   add_action(to, "release-request", asking_, ask_for_release);
-  add_action(to, "force", actions_, body_alone(force));
-  add_action(to, "resize", actions_, body_alone(resize));
+  add_action(to, "force", actions_, force);
+  add_action(to, "resize", actions_, resize);
 }
 
 void dashboard::add_readings(router& to) {

@@ -12,20 +12,6 @@ namespace {
 using clock = std::chrono::steady_clock;
 constexpr std::chrono::seconds between_attempts{1};
 
-// Exactly one of the two is set.
-struct outcome {
-  std::optional<client> connected;
-  std::optional<error> failed;
-};
-
-outcome attempt(const std::function<client()>& connect) {
-  try {
-    return {connect(), {}};
-  } catch (const std::exception& problem) {
-    return {{}, as_error(problem)};
-  }
-}
-
 // Whether the failure says nothing about the database, because the caller has asked for something impossible, or has
 // gone.
 bool is_the_callers(const error& problem) {
@@ -76,13 +62,19 @@ client database::connected_or_connect() {
   if (failed_ && clock::now() - failed_at_ < between_attempts) throw *failed_;
   is_connecting_ = true;
   lock.unlock();
-  auto made = attempt(connect_);
+  std::optional<client> made;
+  std::optional<error> problem;
+  try {
+    made = connect_();
+  } catch (const std::exception& thrown) {
+    problem = as_error(thrown);
+  }
   lock.lock();
   is_connecting_ = false;
   changed_.notify_all();
-  failed_ = made.failed;
+  failed_ = problem;
   failed_at_ = clock::now();
-  client_ = made.connected;
+  client_ = made;
   if (failed_) throw *failed_;
   if (is_closed_) throw error(errc::closed, "the service is ending");
   return *client_;

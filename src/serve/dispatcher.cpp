@@ -20,10 +20,7 @@ response unauthorized(std::string_view message) {
 // Empty: the header has another scheme. The name of the scheme may be in any case.
 std::optional<std::string_view> bearer_token(std::string_view header) {
   constexpr std::string_view scheme = "bearer ";
-  if (header.size() <= scheme.size()) return {};
-  for (std::size_t i = 0; i < scheme.size(); ++i) {
-    if ((header[i] | 0x20) != scheme[i]) return {};
-  }
+  if (header.size() <= scheme.size() || lower(header.substr(0, scheme.size())) != scheme) return {};
   return header.substr(header.find_first_not_of(' ', scheme.size() - 1));
 }
 
@@ -48,11 +45,9 @@ void dispatcher::handle(request from, std::string_view target, const reply& to) 
   const auto mark = target.find('?');
   const auto path = target.substr(0, mark);
   if (mark != target.npos) from.query = target.substr(mark + 1);
-  const auto decoded = percent_decoded(path);
-  if (!path.starts_with('/') || !decoded) {
+  if (!path.starts_with('/') || !percent_decoded(path)) {
     return to.send(error_response(400, "bad_request", "the path of the URL is malformed"));
   }
-  from.path = *decoded;
   auto match = routes_.find(from.method, path);
   // Health is for everybody, also for those whose token is wrong.
   const bool is_open = match.found != nullptr && !match.found->needs;

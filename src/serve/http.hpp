@@ -20,7 +20,6 @@ namespace rowlock::serve {
 
 struct request {
   std::string method{};                          // "GET"
-  std::string path{};                            // of the URL, percent-decoded, without the query
   std::string query{};                           // as it was sent, without the question mark
   std::map<std::string, std::string> words{};    // what the {name}s of the route's pattern stand for
   std::map<std::string, std::string> headers{};  // names in lower case

@@ -21,15 +21,12 @@ using clock = std::chrono::steady_clock;
 
 // The id is all that another program with the same token needs to act as this client, and everybody who may read the
 // locks sees the data of a hold. So the data contain only the digest of the id.
-std::string digest_of(const http_hold_key& key) {
-  return serve::digest_of(key.id);
-}
-
+//
 // text: of hold::transfer. The data contain the id of the hold, so that a copy of them on another hold is recognized.
 std::string data_of(const http_hold_key& key, hold_id hold, const acquire_body& asked,
                     const std::string& text) {
   const json data{{"http_client", key.client},
-                  {"id_sha256", digest_of(key)},
+                  {"id_sha256", digest_of(key.id)},
                   {"hold_id", hold.to_string()},
                   {"asked", asked.to_json()},
                   {"text", text}};
@@ -73,7 +70,7 @@ found_holds find(const client& in, const http_hold_key& key) {
   found_holds found;
   const auto lock = admin{in}.show(key.name);
   if (!lock) return found;
-  const auto digest = digest_of(key);
+  const auto digest = digest_of(key.id);
   for (const auto& holder : lock->holders) {
     if (auto one = hold_of(key, digest, holder)) found.all.push_back(std::move(*one));
   }

@@ -40,8 +40,7 @@ class limited_call {
 
   // Whoever waits for the call waits no longer, and no call begins from now on.
   void end() const {
-    const auto answer = state_->take(true);
-    if (answer) answer->set_exception(std::make_exception_ptr(ended()));
+    if (const auto to = state_->take(true)) to->set_exception(std::make_exception_ptr(ended()));
   }
 
  private:

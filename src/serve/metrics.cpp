@@ -36,28 +36,26 @@ void add_value(prometheus::MetricFamily& family, const std::string& lock, double
 }
 
 void add_locks(const lock_snapshot& seen, metric_families& to) {
-  to.push_back(gauge("rowlock_locks", "Names that the database has", static_cast<double>(seen.locks)));
-  to.push_back(
-      gauge("rowlock_locks_held",
-            "Names in use: held, held by the dead, at rest, and latches and barriers that have arrivals",
-            static_cast<double>(seen.held)));
-  to.push_back(gauge("rowlock_waiters", "Requests that wait for a lock, without candidates of elections",
-                     static_cast<double>(seen.waiters)));
-  to.push_back(gauge("rowlock_oldest_waiter_seconds",
-                     "For how long this process has seen the oldest waiter in its queue",
-                     seconds{seen.oldest_waiter}.count()));
-  to.push_back(gauge("rowlock_expired_leases", "Leases of holders that have expired and were not killed yet",
-                     static_cast<double>(seen.expired_leases)));
-  to.push_back(gauge("rowlock_epoch", "The epoch of the tokens", static_cast<double>(seen.epoch)));
-  to.push_back(gauge("rowlock_schema_version", "The version of the schema", seen.schema_version));
-  to.push_back(gauge("rowlock_schema_version_required", "The version of the schema that this process needs",
-                     required_schema_version()));
-  to.push_back(gauge("rowlock_serve_locks_cut",
-                     "1: there are 100000 names or more, and those beyond are not counted",
-                     seen.is_cut ? 1 : 0));
-  to.push_back(gauge("rowlock_serve_names_cut",
-                     "Names that match --metrics-names and have no metrics, because there are too many",
-                     static_cast<double>(seen.chosen_cut)));
+  const auto add = [&](const char* name, const char* help, auto value) {
+    to.push_back(gauge(name, help, static_cast<double>(value)));
+  };
+  add("rowlock_locks", "Names that the database has", seen.locks);
+  add("rowlock_locks_held",
+      "Names in use: held, held by the dead, at rest, and latches and barriers that have arrivals",
+      seen.held);
+  add("rowlock_waiters", "Requests that wait for a lock, without candidates of elections", seen.waiters);
+  add("rowlock_oldest_waiter_seconds", "For how long this process has seen the oldest waiter in its queue",
+      seconds{seen.oldest_waiter}.count());
+  add("rowlock_expired_leases", "Leases of holders that have expired and were not killed yet",
+      seen.expired_leases);
+  add("rowlock_epoch", "The epoch of the tokens", seen.epoch);
+  add("rowlock_schema_version", "The version of the schema", seen.schema_version);
+  add("rowlock_schema_version_required", "The version of the schema that this process needs",
+      required_schema_version());
+  add("rowlock_serve_locks_cut", "1: there are 100000 names or more, and those beyond are not counted",
+      seen.is_cut ? 1 : 0);
+  add("rowlock_serve_names_cut",
+      "Names that match --metrics-names and have no metrics, because there are too many", seen.chosen_cut);
 }
 
 void add_chosen(const lock_snapshot& seen, metric_families& to) {

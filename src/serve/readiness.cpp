@@ -53,15 +53,12 @@ void readiness::answer(const request& from, const reply& to) {
     if (checking_since_) return;
     checking_since_ = now;
   }
-  if (pool_.post([this] { check(); })) return;
-  const model::annotated_lock lock{mutex_};
-  checking_since_.reset();
-  const finding busy{error(errc::unreachable, "too many requests wait for the database"), clock::now()};
-  for (const auto& one : std::exchange(waiting_, {})) one.to.send(response_of(busy, one.sees_text));
+  if (pool_.post([this] { publish(problem_of(db_)); })) return;
+  publish(error(errc::unreachable, "too many requests wait for the database"));
 }
 
-void readiness::check() {
-  const finding found{problem_of(db_), clock::now()};
+void readiness::publish(std::optional<error> problem) {
+  const finding found{std::move(problem), clock::now()};
   const model::annotated_lock lock{mutex_};
   latest_ = found;
   checking_since_.reset();

@@ -35,7 +35,7 @@ class readiness {
     bool sees_text = false;
   };
 
-  void check();
+  void publish(std::optional<error> problem);
   static response response_of(const finding& found, bool sees_text);
 
   database& db_;
