@@ -127,6 +127,8 @@ void engine::keep_lease() noexcept {
 
 async_waiters& engine::start_async() {
   if (async_started_.load(std::memory_order_acquire)) return async_;
+  check_usable();
+  start_workers();  // with them the log's thread: what an executor throws must not be logged on the executors' thread
   const model::annotated_lock lock{start_mutex_};
   check_usable();
   if (async_started_.load()) return async_;

@@ -79,7 +79,10 @@ class latch_lock {
         return false;
       }
     }
-    if (left.limit) left.limit = *limit.until - time.now();
+    if (left.limit) {
+      left.whole = left.limit;
+      left.limit = *limit.until - time.now();
+    }
     return client_layer::acquire(engine, acquire_.shared(), left, {.stop = std::move(stop)}) != nullptr;
   }
 

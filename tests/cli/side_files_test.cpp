@@ -47,6 +47,33 @@ TEST_F(side_files_test, a_holder_whose_shared_memory_is_deleted_keeps_its_lock) 
   EXPECT_EQ(holder->wait().exit_code, 0);
 }
 
+// The log has the latest tokens, because a reader that is killed later keeps the file open.
+TEST_F(side_files_test, tokens_rise_after_a_log_was_deleted_that_nobody_had_open) {
+  const auto token = [&] {
+    const auto run = rowlock({"run", "job", "--", "sh", "-c", "echo $ROWLOCK_TOKEN"});
+    EXPECT_EQ(run.exit_code, 0) << run.err;
+    return std::stoll(run.out);
+  };
+  for (const bool application_writes_first : {false, true}) {
+    SCOPED_TRACE(application_writes_first);
+    ASSERT_EQ(rowlock({"run", "job", "--", "true"}).exit_code, 0);
+    auto latest = 0LL;
+    {
+      const auto reader = start({"run", "other", "--", "sh", "-c", "echo held; exec sleep 60"});
+      ASSERT_EQ(reader->read_line(), "held");
+      for (int i = 0; i < 3; ++i) latest = token();
+      reader->send(SIGKILL);
+      reader->wait();
+    }
+    for (const char* end : {"-wal", "-shm"}) fs::remove(path + end);
+    if (application_writes_first) {
+      const auto shop = "CREATE TABLE IF NOT EXISTS shop (item INT); INSERT INTO shop VALUES (1)";
+      ASSERT_EQ((command_process{{"sqlite3", path, shop}, {}}.wait().exit_code), 0);
+    }
+    EXPECT_GT(token(), latest);
+  }
+}
+
 TEST_F(side_files_test, a_file_with_two_names_is_refused_with_the_remedy) {
   const auto second = path + ".second";
   fs::create_hard_link(path, second);

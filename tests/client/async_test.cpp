@@ -8,7 +8,9 @@
 #include <atomic>
 #include <filesystem>
 #include <fstream>
+#include <future>
 #include <mutex>
+#include <tuple>
 #include <vector>
 
 namespace rowlock::test {
@@ -45,6 +47,10 @@ class async_test : public client_test {
     EXPECT_TRUE(by_hand.run_one());
     EXPECT_EQ(calls, 1);
     return got;
+  }
+  // On SQLite the first transaction of each session raises the next tokens.
+  void raise_floors() {
+    for (const client& one : {db, other}) mutex(one, "first").acquire().release();
   }
   bool free_soon(const std::string& name = "a") {
     return eventually([&] { return !is_held(name) && queued(name) == 0; });
@@ -169,6 +175,7 @@ TEST_P(async_test, a_stop_cancels_and_leaves_nothing) {
 
 // More than an edit reads of a queue, so that those who leave are decided in several edits.
 TEST_P(async_test, many_may_leave_at_once) {
+  raise_floors();
   constexpr std::size_t many = 150;
   static_assert(many > 2 * store::queue_window);
   auto held = std::make_optional(mutex(other, "a").acquire());
@@ -241,6 +248,7 @@ TEST_P(async_test, refuses_at_once_what_cannot_be_right) {
 }
 
 TEST_P(async_test, is_granted_in_turn_among_those_who_wait_with_a_thread) {
+  raise_floors();
   auto held = std::make_optional(mutex(other, "a").acquire());
   std::vector<hold> got;
   const auto done = [&](acquired one) { got.push_back(std::move(one.hold)); };
@@ -324,6 +332,42 @@ TEST_P(async_test, what_an_executor_throws_is_logged_and_the_grant_given_back) {
   told.close();
   ASSERT_EQ(errors.size(), 1U);
   EXPECT_THAT(errors.front(), testing::HasSubstr("no room"));
+}
+
+TEST_P(async_test, is_logged_on_the_logs_thread_even_if_its_first_call_was_stopped_before) {
+  std::promise<std::string> thread;
+  auto settings = patient();
+  settings.log = [&](log_level level, std::string_view) {
+    if (level == log_level::error) thread.set_value(name_of_this_thread());
+  };
+  client told = new_client(settings);
+  const executor broken = [](rowlock::task) { throw std::runtime_error("no room"); };
+  std::stop_source stop;
+  stop.request_stop();
+  acquire_async(broken, mutex{told, "a"}, [](const acquired&) { ADD_FAILURE() << "the executor has failed"; },
+                {.stop = stop.get_token()});
+  EXPECT_EQ(thread.get_future().get(), "rowlock-log");
+  told.close();
+}
+
+TEST_P(async_test, of_a_client_that_only_reads_is_refused_even_if_it_was_stopped_before) {
+  auto settings = patient();
+  settings.read_only = true;
+  const client reader = new_client(settings);
+  std::stop_source stop;
+  stop.request_stop();
+  const acquire_options stopped{.stop = stop.get_token()};
+  const auto never = [](const auto&) { ADD_FAILURE() << "it was refused"; };
+  EXPECT_EQ(code_of([&] {
+              acquire_async(by_hand.get(), mutex{reader, "a"}, never, stopped);
+            }),
+            errc::read_only);
+  EXPECT_EQ(code_of([&] {
+              acquire_all_async(by_hand.get(), {mutex{reader, "a"}, mutex{reader, "b"}}, never, stopped);
+            }),
+            errc::read_only);
+  EXPECT_EQ(code_of([&] { std::ignore = mutex(reader, "a").acquire(stopped); }), errc::read_only);
+  EXPECT_EQ(by_hand.size(), 0U);
 }
 
 TEST_P(async_test, an_executor_may_throw_anything) {

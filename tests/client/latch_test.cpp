@@ -225,6 +225,25 @@ TEST_F(latch_doubt_test, a_wait_in_silence_fails_if_it_was_long_enough_and_nothi
   }
 }
 
+// The first part of the call is interrupted shortly before the call's limit.
+TEST_F(latch_doubt_test, a_wait_in_silence_fails_with_the_whole_of_its_limit) {
+  ready.count_down();
+  mutex(db, "lease").acquire().release();
+  const auto limit = calm().statement_timeout + 1s;
+  faults.hang("find");
+  faults.hang("edit");
+  auto waits = in_background([&] {
+    try {
+      return std::string{ready.wait_for(limit) ? "it is open" : "it is not open"};
+    } catch (const error& failure) {
+      return std::string{failure.what()};
+    }
+  });
+  ASSERT_TRUE(soon([&] { return waits.wait_for(0s) == std::future_status::ready; }));
+  EXPECT_THAT(waits.get(), testing::HasSubstr(std::to_string(limit.count()) + " ms"));
+  server->unblock();
+}
+
 TEST_F(latch_doubt_test, a_client_that_only_reads_counts_nothing) {
   ready.count_down();
   auto settings = calm();

@@ -1,5 +1,7 @@
 #include "client/base/time_source.hpp"
 
+#include "client/base/wait_word.hpp"
+
 #include <gtest/gtest.h>
 
 #include <thread>
@@ -54,6 +56,15 @@ TEST(time_source_test, a_wait_ends_with_a_notification) {
     changed.notify_all();
   }};
   while (!notified) time.wait_until(lock, changed, instant::max());
+}
+
+// Nobody wakes a thread when the machine wakes up, and the clock of its wait has stood still.
+TEST(time_source_test, a_wait_looks_at_the_time_again_every_two_seconds) {
+  auto& time = client_layer::system_time();
+  client_layer::wait_word never_changed;
+  const auto began = time.now();
+  time.wait_until(never_changed, never_changed.seen(), began + 1h);
+  EXPECT_LT(time.now() - began, 10s) << "even on a busy machine";
 }
 
 TEST(time_source_test, a_wait_that_it_cannot_end_may_take_as_long_as_wished) {

@@ -22,9 +22,10 @@ class system_time_source final : public time_source {
   std::chrono::nanoseconds patience(std::chrono::nanoseconds wish) const noexcept override { return wish; }
 
  private:
-  // At most an hour: the waits' own clock stands still while the machine sleeps.
+  // At most two seconds: the waits' own clock stands still while the machine sleeps, so a wait may end that much late
+  // after a sleep.
   std::chrono::nanoseconds time_left(instant then) const {
-    return std::min<std::chrono::nanoseconds>(then - now(), std::chrono::hours{1});
+    return std::min<std::chrono::nanoseconds>(then - now(), std::chrono::seconds{2});
   }
 };
 

@@ -20,6 +20,7 @@ acquire_call::acquire_call(engine& on, const model::lock_request& request, const
     : call(on, how.stop), how_long_(how_long) {
   if (!as) check_without_thread(how);
   on.check_usable();
+  on.check_may_write();
   model::check_hold_times(how.ttl, how.min_hold);
   const auto called_at = on.environment().time.now();
   until_ = how_long.until(on.environment(), called_at);

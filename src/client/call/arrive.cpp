@@ -12,6 +12,7 @@ arrival::arrival(engine& on, const model::lock_definition& barrier, const wait_l
           std::make_shared<acquire_operation>(model::lock_request{barrier, model::lock_mode::shared}, true)),
       is_limited_(how_long.limit.has_value()) {
   on.check_usable();
+  on.check_may_write();
   if (is_limited_) until_ = later(on.environment().time.now(), *how_long.limit);
 }
 

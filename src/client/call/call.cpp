@@ -11,8 +11,9 @@ std::optional<instant> wait_limit::until(const client_environment& environment, 
 }
 
 std::exception_ptr wait_limit::reason_of_silence() const {
-  const bool can_tell = waits && limit && *limit >= retry_state::row_lock_limit && !was_answered;
-  return can_tell ? std::make_exception_ptr(no_answer(*limit)) : nullptr;
+  const auto length = whole ? whole : limit;
+  const bool can_tell = waits && length && *length >= retry_state::row_lock_limit && !was_answered;
+  return can_tell ? std::make_exception_ptr(no_answer(*length)) : nullptr;
 }
 
 void wait_limit::check_without_answer(const client_environment& environment, const std::stop_token& stop,

@@ -43,6 +43,7 @@ joint_acquire::joint_acquire(engine& on, const std::vector<model::lock_request>&
   for (const auto i : order_) wanted_.push_back(wanted[i]);
   holds_.reserve(wanted_.size());  // so that no hold is lost for lack of memory
   engine_.check_usable();
+  engine_.check_may_write();
   room_ = engine_.take_room(wanted_.size());
   model::check_hold_times(how_.ttl, how_.min_hold);
   answer_.note_failure(how_long_.reason_of_silence());

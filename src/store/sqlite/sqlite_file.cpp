@@ -272,11 +272,6 @@ bool sqlite_file::is_open(const side_file& file) const {
   return found || !knows;
 }
 
-bool sqlite_file::has_empty_log() const noexcept {
-  struct stat status {};
-  return ::stat(side_files_[0].path.c_str(), &status) == 0 && status.st_size == 0;
-}
-
 const char* sqlite_file::flaw() const noexcept {
   struct stat status {};
   if (::stat(path_.c_str(), &status) != 0 || status.st_dev != device_ || status.st_ino != inode_)

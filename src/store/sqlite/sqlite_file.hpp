@@ -80,8 +80,6 @@ class sqlite_file {
   // none, the file has a second name, or a side file is gone. Null if nothing does. Costs three calls of
   // stat() at most.
   const char* flaw() const noexcept;
-  // Whether nobody has written into the log yet.
-  bool has_empty_log() const noexcept;
 
  private:
   // inode: the file's number on its device. 0: the file is missing.

@@ -67,11 +67,12 @@ void sqlite_session::check_file(bool outcome_unknown) const {
               {}, outcome_unknown);
 }
 
-// Requires the write lock. If the log is empty, an earlier log may have been deleted, with the latest tokens
-// in it.
+// Requires the write lock. The log may have been deleted, with the latest tokens in it, while no session had the file
+// open, and others may have written to a new one since. So the first transaction of each session raises the floor. What
+// is deleted later, check_file() notices.
 void sqlite_session::begin_write() {
   check_file(false);
-  if (file_.has_empty_log()) connection_.query("raise_floor", clock_token()).run();
+  if (!has_written_) connection_.query("raise_floor", clock_token()).run();
 }
 
 sqlite_session::writing::writing(sqlite_session& session, durability how)
@@ -100,6 +101,7 @@ bool sqlite_session::take_write_lock(durability how, std::chrono::milliseconds w
 
 void sqlite_session::writing::finish() {
   transaction_->commit();
+  session_.has_written_ = true;
   session_.check_file(true);
 }
 

@@ -105,6 +105,7 @@ class sqlite_session final : public sql_session {
   sqlite_connection connection_;
   sqlite_file file_;
   sqlite_watch watch_;
+  bool has_written_ = false;  // a transaction has committed
   std::int64_t seen_version_ = 0;
   std::chrono::steady_clock::time_point reported_at_{};
   // The processor time of the waiting thread when it left wait(), and how much it has used outside of wait()
