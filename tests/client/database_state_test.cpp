@@ -96,7 +96,11 @@ TEST_F(fail_over_test, that_lost_commits_loses_their_holds_and_no_others) {
 TEST_F(fail_over_test, that_lost_the_move_to_a_lease_of_its_own_loses_the_hold_and_frees_the_lock) {
   server->keep_history();
   const hold kept = mutex(db, "a").acquire();
-  const hold lost = mutex(db, "b").acquire({.ttl = 1h});
+  hold first = mutex(db, "b").acquire();
+  attempt waiter{db, "b", 1h};
+  ASSERT_TRUE(eventually([&] { return queued("b") == 1 && knows_places(db); }));
+  first.release();
+  const hold lost = waiter.take();
   server->fail_over("memory/2", 1);
   ASSERT_EQ(holder_of("b"), lost.id().to_string());
   pass_renewals(db);

@@ -221,5 +221,96 @@ TEST(decide_acquire_test, knows_a_hold_that_came_before_a_resize) {
   EXPECT_EQ(repeated(a_semaphore(3).shared_by(holder, 3)).outcome.result, what::mismatch);
 }
 
+// ---- with an explicit ttl ----
+
+// The request has its hold on that lease, whose notices go to the client's.
+const store::lease_record ttl_lease{lease_id::random(), me.lease, "host", 1, "", 5s};
+// The same hold on the lease of an earlier try, whose answer was lost.
+const party earlier_try{lease_id::random(), me.lease, me.hold};
+
+decision acquire_with_ttl(const store::lock_view& view, model::lock_mode mode = model::lock_mode::exclusive,
+                          std::int64_t weight = 1) {
+  const auto& row = view.row;
+  return client_layer::decide_acquire_with_ttl(
+      view, {{{row.name, row.kind, row.capacity, row.fair}, mode, weight}, me.lease, me.hold, true},
+      ttl_lease, no_skew);
+}
+
+TEST(decide_acquire_with_ttl_test, grants_on_the_lease_that_it_creates) {
+  const auto made = acquire_with_ttl(a_lock());
+  EXPECT_EQ(made.outcome.result, what::granted);
+  EXPECT_EQ(made.outcome.token, 8);
+  EXPECT_EQ(made.change.row->hold, me.hold);
+  EXPECT_EQ(made.change.row->lease, ttl_lease.id);
+  EXPECT_THAT(made.change.create_leases, ElementsAre(ttl_lease));
+  EXPECT_THAT(made.change.end_leases, IsEmpty());
+  EXPECT_TRUE(made.change.durable);
+  EXPECT_TRUE(made.change.granted_now);
+}
+
+TEST(decide_acquire_with_ttl_test, gives_a_permit_on_that_lease_and_leaves_those_of_others) {
+  const auto made =
+      acquire_with_ttl(a_semaphore(5).shared_by(first).queued_to_share(second), model::lock_mode::shared, 2);
+  EXPECT_EQ(made.outcome.result, what::granted);
+  EXPECT_EQ(made.outcome.weight, 2);
+  ASSERT_THAT(added(made), ElementsAre(second.hold, me.hold));
+  EXPECT_EQ(made.change.add_permits[0].lease, second.lease);
+  EXPECT_EQ(made.change.add_permits[1].lease, ttl_lease.id);
+  EXPECT_THAT(made.change.create_leases, ElementsAre(ttl_lease));
+}
+
+TEST(decide_acquire_with_ttl_test, grants_in_turn_what_stood_in_the_queue) {
+  const auto made = acquire_with_ttl(a_lock().held_by(holder, {}).queued(me).queued(second));
+  EXPECT_EQ(made.outcome.result, what::granted);
+  EXPECT_EQ(made.change.row->lease, ttl_lease.id);
+  EXPECT_THAT(made.change.dequeue, ElementsAre(me.hold));
+  EXPECT_THAT(made.change.create_leases, ElementsAre(ttl_lease));
+}
+
+TEST(decide_acquire_with_ttl_test, moves_what_it_was_granted_before_with_its_token) {
+  const auto made = acquire_with_ttl(a_lock().held_by(me));
+  EXPECT_EQ(made.outcome.result, what::granted);
+  EXPECT_EQ(made.outcome.token, 7);
+  EXPECT_EQ(made.change.row->lease, ttl_lease.id);
+  EXPECT_EQ(made.change.row->token, 7);
+  EXPECT_THAT(made.change.create_leases, ElementsAre(ttl_lease));
+  EXPECT_THAT(made.change.end_leases, IsEmpty()) << "the client's lease stays";
+  EXPECT_TRUE(made.change.durable);
+}
+
+TEST(decide_acquire_with_ttl_test, ends_the_lease_of_an_earlier_try) {
+  const auto one = acquire_with_ttl(a_lock().held_by(earlier_try));
+  EXPECT_EQ(one.outcome.token, 7);
+  EXPECT_EQ(one.change.row->lease, ttl_lease.id);
+  EXPECT_THAT(one.change.end_leases, ElementsAre(earlier_try.lease));
+  const auto permit = acquire_with_ttl(a_semaphore(5).shared_by(earlier_try, 3), model::lock_mode::shared, 3);
+  EXPECT_EQ(permit.outcome.token, 8);
+  EXPECT_EQ(permit.change.add_permits.at(0).lease, ttl_lease.id);
+  EXPECT_THAT(permit.change.create_leases, ElementsAre(ttl_lease));
+  EXPECT_THAT(permit.change.end_leases, ElementsAre(earlier_try.lease));
+}
+
+TEST(decide_acquire_with_ttl_test, grants_anew_what_died_on_the_lease_of_an_earlier_try) {
+  const auto made = acquire_with_ttl(a_lock().held_by(earlier_try, {}));
+  EXPECT_EQ(made.outcome.token, 8);
+  EXPECT_EQ(made.change.row->lease, ttl_lease.id);
+  EXPECT_THAT(made.change.end_leases, IsEmpty());
+}
+
+TEST(decide_acquire_with_ttl_test, waits_on_the_lease_of_its_client) {
+  const auto made = acquire_with_ttl(a_lock().held_by(holder));
+  EXPECT_EQ(made.outcome.result, what::queued);
+  EXPECT_EQ(made.change.enqueue.at(0).lease, me.lease);
+  EXPECT_THAT(made.change.create_leases, IsEmpty());
+}
+
+TEST(decide_acquire_with_ttl_test, creates_no_lease_unless_it_grants) {
+  const auto refused = acquire_with_ttl(a_lock().held_by(holder, 0us));
+  EXPECT_EQ(refused.outcome.result, what::expired);
+  EXPECT_TRUE(refused.change.empty());
+  EXPECT_TRUE(acquire_with_ttl(a_lock().foreign()).change.empty());
+  EXPECT_TRUE(acquire_with_ttl(a_lock().held_by(me).guarded()).change.empty());
+}
+
 }  // namespace
 }  // namespace rowlock::test

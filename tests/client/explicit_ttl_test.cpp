@@ -84,10 +84,51 @@ TEST_F(explicit_ttl_clock_test, ends_here_before_the_database_lets_others_in) {
   EXPECT_TRUE(mutex(other, "a").try_acquire());
 }
 
-TEST_F(explicit_ttl_clock_test, its_time_begins_before_the_move_was_sent) {
+TEST_F(explicit_ttl_clock_test, costs_one_edit_for_a_free_lock) {
+  client db = new_client();
+  mutex a{db, "a"};
+  a.acquire().release();
+  const auto statements = [&] {
+    std::vector<int> counts;
+    for (const auto* verb : {"edit", "find", "acquire", "enqueue"}) counts.push_back(faults.count(verb));
+    return counts;
+  };
+  const auto before = statements();
+  hold held = a.acquire({.ttl = 5s});
+  EXPECT_EQ(statements(), (std::vector{before[0] + 1, before[1], before[2], before[3]}));
+  held.release();
+  const auto again = statements();
+  held = a.try_acquire({.ttl = 5s});
+  EXPECT_TRUE(held);
+  EXPECT_EQ(statements(), (std::vector{again[0] + 1, again[1] + 1, again[2], again[3]}));
+  EXPECT_FALSE(a.try_acquire({.ttl = 5s}));
+  EXPECT_EQ(statements(), (std::vector{again[0] + 1, again[1] + 2, again[2], again[3]}));
+}
+
+TEST_F(explicit_ttl_clock_test, a_hand_over_moves_in_one_edit_and_counts_from_there) {
+  client db = new_client();
+  auto held = std::make_optional(mutex(db, "a").acquire());
+  attempt waiter{db, "a", 20s};
+  ASSERT_TRUE(eventually([&] { return queued("a") == 1 && knows_places(db); }));
+  advance(5s);
+  const auto edits = faults.count("edit");
+  faults.hang("edit");
+  held.reset();
+  ASSERT_TRUE(eventually([&] { return server->blocked() == 1; }));
+  EXPECT_EQ(faults.count("hand_over"), 1);
+  advance(4s);
+  server->unblock();
+  const hold got = waiter.take();
+  EXPECT_LE(got.remaining(), 15s);
+  EXPECT_GT(got.remaining(), 14s);
+  EXPECT_EQ(faults.count("edit"), edits + 1);
+  EXPECT_EQ(leases(), 2U);
+}
+
+TEST_F(explicit_ttl_clock_test, its_time_begins_before_the_grant_was_sent) {
   client db = new_client();
   mutex(db, "a").acquire().release();
-  faults.hang("edit", 1);  // the second edit moves the hold
+  faults.hang("edit");
   attempt taken{db, "a", 20s};
   ASSERT_TRUE(eventually([&] { return server->blocked() == 1; }));
   advance(4s);
@@ -131,10 +172,52 @@ TEST_F(explicit_ttl_clock_test, a_short_one_is_told_of_its_end_however_it_was_ac
   }
 }
 
+TEST_F(explicit_ttl_clock_test, a_lost_answer_is_one_grant) {
+  client db = new_client();
+  mutex a{db, "a"};
+  for (const bool waits : {true, false}) {
+    a.acquire().release();
+    const auto token = server->snapshot().locks.at("a").row.token;
+    faults.lose_answer("edit");
+    auto asked = in_background([&] { return waits ? a.acquire({.ttl = 20s}) : a.try_acquire({.ttl = 20s}); });
+    ASSERT_TRUE(soon([&] { return asked.wait_for(0s) == std::future_status::ready; }));
+    hold held = asked.get();
+    ASSERT_TRUE(held);
+    EXPECT_EQ(held.token().value(), token + 1) << "it was granted once";
+    EXPECT_EQ(holder_of("a"), held.id().to_string());
+    EXPECT_EQ(leases(), 2U) << "the client's and the hold's";
+    EXPECT_EQ(held.release(), release_result::released);
+    EXPECT_EQ(leases(), 1U);
+  }
+}
+
+TEST_F(explicit_ttl_clock_test, who_gives_up_while_the_answer_is_missing_leaves_nothing) {
+  client db = new_client();
+  mutex(db, "a").acquire().release();
+  for (const bool is_lost : {false, true}) {
+    faults.hang_answer("edit");
+    attempt taken{db, "a", 1h};
+    ASSERT_TRUE(eventually([&] { return server->blocked() == 1; }));
+    EXPECT_FALSE(holder_of("a").empty());
+    EXPECT_EQ(leases(), 2U);
+    taken.stop();
+    EXPECT_EQ(code_of([&] { std::ignore = taken.take(); }), errc::cancelled);
+    if (is_lost) {
+      faults.cut(true);
+      server->unblock();
+      faults.cut(false);
+    } else {
+      server->unblock();
+    }
+    EXPECT_TRUE(soon([&] { return holder_of("a").empty(); }));
+    EXPECT_TRUE(soon([&] { return leases() == 1; })) << "its lease has gone with it";
+  }
+}
+
 TEST_F(explicit_ttl_clock_test, an_answer_that_comes_after_its_end_is_no_grant) {
   client db = new_client();
   mutex(db, "a").acquire().release();
-  faults.hang_answer("edit", 1);
+  faults.hang_answer("edit");
   attempt taken{db, "a", 1s};
   ASSERT_TRUE(eventually([&] { return server->blocked() == 1; }));
   const auto first = holder_of("a");
@@ -143,13 +226,13 @@ TEST_F(explicit_ttl_clock_test, an_answer_that_comes_after_its_end_is_no_grant) 
   EXPECT_NE(taken.take().id().to_string(), first) << "it was acquired again";
 }
 
-// The move has happened and its answer is lost, and so is the client's lease. Nothing else would end the hold for an
+// The grant has happened and its answer is lost, and so is the client's lease. Nothing else would end the hold for an
 // hour.
 class explicit_ttl_doubt_test : public virtual_client_test {
  protected:
   explicit_ttl_doubt_test() { mutex(db, "a").acquire().release(); }
 
-  void move_without_an_answer() {
+  void grant_without_an_answer() {
     ASSERT_TRUE(eventually([&] { return server->blocked() == 1; }));
     first = holder_of("a");
     ASSERT_FALSE(first.empty());
@@ -163,9 +246,9 @@ class explicit_ttl_doubt_test : public virtual_client_test {
 };
 
 TEST_F(explicit_ttl_doubt_test, who_waits_gets_the_lock_on_the_next_lease) {
-  faults.hang_answer("edit", 1);
+  faults.hang_answer("edit");
   attempt taken{db, "a", 1h};
-  move_without_an_answer();
+  grant_without_an_answer();
   const auto began = time.now();
   faults.cut(false);
   ASSERT_TRUE(soon([&] { return taken.is_over(); }));
@@ -177,10 +260,10 @@ TEST_F(explicit_ttl_doubt_test, who_waits_gets_the_lock_on_the_next_lease) {
 }
 
 TEST_F(explicit_ttl_doubt_test, who_does_not_wait_leaves_nothing) {
-  faults.hang_answer("edit", 1);
+  faults.hang_answer("edit");
   auto tried =
       in_background([&] { return code_of([&] { std::ignore = mutex(db, "a").try_acquire({.ttl = 1h}); }); });
-  move_without_an_answer();
+  grant_without_an_answer();
   ASSERT_TRUE(soon([&] { return tried.wait_for(0s) == std::future_status::ready; }));
   EXPECT_EQ(tried.get(), errc::unreachable);
   const auto began = time.now();
@@ -193,7 +276,7 @@ TEST_F(explicit_ttl_doubt_test, a_close_leaves_nothing) {
   auto settings = calm();
   settings.close_timeout = 5min;
   client closing = new_client(settings);
-  faults.hang_answer("edit", 1);
+  faults.hang_answer("edit");
   auto taken =
       in_background([&] { return code_of([&] { std::ignore = mutex(closing, "a").acquire({.ttl = 1h}); }); });
   ASSERT_TRUE(eventually([&] { return server->blocked() == 1; }));

@@ -160,6 +160,49 @@ TEST_F(fast_path_test, on_a_new_lease_the_new_id_is_in_use) {
   EXPECT_TRUE(queue().ids().contains(asked->hold));
 }
 
+TEST_F(fast_path_test, an_explicit_ttl_is_left_to_an_edit_unless_its_name_was_contended) {
+  const auto asked = asks("a");
+  asked->ttl = 5s;
+  auto work = batch_of(asked);
+  acquire(work);
+  EXPECT_THAT(work.acquires, ElementsAre(asked));
+  EXPECT_EQ(statements(), 0);
+  held_by_rival("a");
+  services().contended.add("a");
+  const auto before = statements();
+  acquire(work);
+  EXPECT_EQ(statements(), before + 1);
+  EXPECT_THAT(queue_of("a"), ElementsAre(asked->hold));
+}
+
+// The statement of a broken connection may still grant it on the lease of its own, which does not end with the
+// client's.
+TEST_F(fast_path_test, an_explicit_ttl_in_doubt_waits_for_the_end_of_its_ghost_also_on_a_new_lease) {
+  const auto asked = asks("a");
+  const auto old = asked->hold;
+  asked->ttl = 5s;
+  asked->lease =
+      std::make_shared<client_layer::lease>(model::lease_id::random(), 30s, true, model::lease_id{});
+  asked->moving_to =
+      std::make_shared<client_layer::lease>(model::lease_id::random(), 5s, false, asked->lease->id());
+  asked->progress.sent();
+  asked->progress.failed(false);
+  environment().ghosts.add({"a backend", time.now()});
+  faults->refuse("end_ghost");
+  auto work = batch_of(asked);
+  acquire(work);
+  EXPECT_THAT(work.acquires, IsEmpty());
+  EXPECT_EQ(asked->hold, old);
+  EXPECT_THAT(submitted().releases, IsEmpty());
+  work = batch_of(asked);
+  acquire(work);
+  EXPECT_NE(asked->hold, old);
+  EXPECT_FALSE(asked->moving_to);
+  const auto withdrawn = submitted().releases;
+  ASSERT_EQ(withdrawn.size(), 1U);
+  EXPECT_EQ(withdrawn.front()->hold, old);
+}
+
 TEST_F(fast_path_test, on_a_new_lease_a_member_of_a_barrier_learns_that_it_is_broken) {
   auto work = batch_of(asks("a", true, model::lock_kind::barrier));
   const auto asked = work.acquires.front();

@@ -115,6 +115,22 @@ TEST(history_lines_test, an_adopted_hold_is_moved) {
   EXPECT_THAT(lines, ElementsAre(line(history_event::moved, me, 7)));
 }
 
+TEST(history_lines_test, a_grant_with_an_explicit_ttl_is_on_the_lease_of_its_own) {
+  store::lease_record own;
+  own.id = lease_id::random();
+  const auto lines = [&](const store::lock_view& view) {
+    const auto& row = view.row;
+    return lines_of(view,
+                    client_layer::decide_acquire_with_ttl(
+                        view, {{{row.name, row.kind, row.capacity}}, me.lease, me.hold, true}, own, no_skew));
+  };
+  const party there{own.id, me.client, me.hold};
+  EXPECT_THAT(lines(a_lock()), ElementsAre(line(history_event::granted, there, 8)));
+  EXPECT_THAT(lines(a_lock().held_by(first, {}).queued(me)),
+              ElementsAre(line(history_event::lost, first, 7), line(history_event::handed_over, there, 8)));
+  EXPECT_THAT(lines(a_lock().held_by(me)), IsEmpty()) << "it keeps its id and its token";
+}
+
 TEST(history_lines_test, permits_are_holds_and_those_of_the_dead_are_lost) {
   const store::lock_view view = a_semaphore(3).shared_by(first).shared_by(second, 1, {}).shared_by(me);
   EXPECT_THAT(lines_of(view, release(view)),

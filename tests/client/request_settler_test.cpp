@@ -151,7 +151,7 @@ TEST_F(request_settler_test, a_grant_that_nobody_waits_for_is_given_back_once_by
   EXPECT_EQ(sent_back.front()->hold, asked->hold);
 }
 
-TEST_F(request_settler_test, a_grant_with_an_explicit_ttl_first_moves_to_a_lease_of_its_own) {
+TEST_F(request_settler_test, a_hand_over_with_an_explicit_ttl_first_moves_to_a_lease_of_its_own) {
   const auto asked = sent("a");
   asked->ttl = 5s;
   complete.granted(asked, 7);

@@ -31,6 +31,26 @@ class slow_path_test : public parts_test {
     (slow.add(operations), ...);
     slow.decide_all();
   }
+  client_layer::acquire_ptr wish_for(const std::string& name, std::chrono::milliseconds ttl,
+                                     bool waits = true) {
+    auto asked = wish(name, waits);
+    asked->ttl = ttl;
+    return asked;
+  }
+  // Takes back the request of an edit that failed, as a worker does: it is in doubt.
+  void give_back(const client_layer::acquire_ptr& asked) {
+    client_layer::batch left;
+    slow.take_back(left);
+    EXPECT_THAT(left.acquires, ElementsAre(asked));
+    asked->progress.failed(false);
+    EXPECT_TRUE(asked->progress.is_in_doubt());
+  }
+  void lose_the_answer_to(const client_layer::acquire_ptr& asked) {
+    faults->lose_answer("edit");
+    slow.add(asked);
+    EXPECT_EQ(code_of([&] { slow.decide_all(); }), errc::unreachable);
+    give_back(asked);
+  }
   // A rival holds so many permits of the semaphore "s".
   rival permits_of_rival(int count, std::int64_t capacity) {
     const rival other = rival_with_lease();
@@ -178,14 +198,7 @@ TEST_F(slow_path_test, a_lock_that_is_stored_as_another_one_fails_the_request_al
 TEST_F(slow_path_test, a_request_whose_answer_was_lost_finds_what_it_was_granted) {
   side->create(std::vector<model::lock_definition>{{"a"}});
   const auto asked = wish("a");
-  faults->lose_answer("edit");
-  slow.add(asked);
-  EXPECT_EQ(code_of([&] { slow.decide_all(); }), errc::unreachable);
-  client_layer::batch left;
-  slow.take_back(left);
-  EXPECT_THAT(left.acquires, ElementsAre(asked));
-  asked->progress.failed(false);
-  EXPECT_TRUE(asked->progress.is_in_doubt());
+  lose_the_answer_to(asked);
   const auto token = server->snapshot().locks.at("a").row.token;
   decide(asked);
   const auto hold = hold_of(asked);
@@ -209,11 +222,13 @@ TEST_F(slow_path_test, gives_back_what_it_had_no_answer_for) {
   EXPECT_TRUE(nothing.empty());
 }
 
-TEST_F(slow_path_test, an_explicit_ttl_moves_to_a_lease_of_its_own_with_the_grants_token) {
-  const auto asked = wish("a");
-  asked->ttl = 5s;
+TEST_F(slow_path_test, an_explicit_ttl_is_granted_on_a_lease_of_its_own_in_one_edit) {
+  side->create(std::vector<model::lock_definition>{{"a"}});
+  const auto asked = wish_for("a", 5s);
   const auto own = engine->services().queue.lease();
   decide(asked);
+  EXPECT_EQ(edits(), 1);
+  EXPECT_FALSE(asked->moving_to);
   const auto hold = hold_of(asked);
   ASSERT_TRUE(hold);
   EXPECT_NE(hold->lease(), own);
@@ -224,6 +239,116 @@ TEST_F(slow_path_test, an_explicit_ttl_moves_to_a_lease_of_its_own_with_the_gran
   EXPECT_EQ(tables.locks.at("a").row.token, hold->token());
   EXPECT_EQ(tables.leases.at(hold->lease()->id()).record.ttl, 5s);
   EXPECT_LE(hold->lease()->deadline(), time.now() + 5s);
+}
+
+TEST_F(slow_path_test, an_explicit_ttl_is_granted_although_the_lease_of_its_client_has_just_ended) {
+  side->create(std::vector<model::lock_definition>{{"a"}});
+  const auto asked = wish_for("a", 5s);
+  asked->lease->end();
+  decide(asked);
+  const auto hold = hold_of(asked);
+  ASSERT_TRUE(hold);
+  EXPECT_TRUE(hold->is_valid());
+  EXPECT_EQ(server->snapshot().locks.at("a").row.lease, hold->lease()->id());
+}
+
+TEST_F(slow_path_test, several_explicit_ttls_of_one_semaphore_share_an_edit) {
+  side->create(std::vector<model::lock_definition>{{"s", model::lock_kind::semaphore, 5}});
+  std::vector<client_layer::acquire_ptr> all;
+  for (int i = 0; i < 3; ++i) all.push_back(prepared(asks_to_share("s")));
+  all[0]->ttl = 5s;
+  all[2]->ttl = 7s;
+  decide(all[0], all[1], all[2]);
+  EXPECT_EQ(edits(), 1);
+  const auto tables = server->snapshot();
+  EXPECT_EQ(tables.leases.size(), 3U);
+  for (const auto& one : all) {
+    const auto hold = hold_of(one);
+    ASSERT_TRUE(hold);
+    EXPECT_EQ(hold->lease()->is_renewed(), !one->ttl);
+    EXPECT_EQ(tables.permits.at("s").at(hold->id()).permit.lease, hold->lease()->id());
+    EXPECT_EQ(tables.leases.at(hold->lease()->id()).record.ttl, one->ttl.value_or(30s));
+  }
+}
+
+TEST_F(slow_path_test, an_explicit_ttl_that_is_not_granted_has_no_lease_of_its_own) {
+  held_by_rival("a");
+  const auto waits = wish_for("a", 5s);
+  decide(waits);
+  EXPECT_THAT(queue_of("a"), ElementsAre(waits->hold));
+  const auto attempt = wish_for("a", 5s, false);
+  decide(attempt);
+  EXPECT_TRUE(attempt->answer.is_complete());
+  server->lock_row("a");
+  const auto delayed = wish_for("a", 5s);
+  decide(delayed);
+  for (const auto& one : {waits, attempt, delayed}) EXPECT_FALSE(one->moving_to);
+  EXPECT_EQ(server->snapshot().leases.size(), 2U) << "the client's and the rival's";
+}
+
+TEST_F(slow_path_test, an_explicit_ttl_that_was_handed_over_moves_in_one_edit) {
+  const auto rival = held_by_rival("a");
+  const auto asked = wish_for("a", 5s);
+  decide(asked);
+  const auto waiting = engine->waiters().take(asked->hold);
+  ASSERT_EQ(waiting, asked);
+  ASSERT_TRUE(side->hand_over({"a", rival.lease, rival.hold}, 0us));
+  decide(asked);
+  EXPECT_EQ(edits(), 2);
+  const auto hold = hold_of(asked);
+  ASSERT_TRUE(hold);
+  EXPECT_EQ(server->snapshot().locks.at("a").row.lease, hold->lease()->id());
+  EXPECT_EQ(hold->lease()->ttl(), 5s);
+}
+
+// The edit that grants may have been executed, so the lease of that try is remembered until an answer settles the
+// request.
+TEST_F(slow_path_test, an_explicit_ttl_whose_answer_was_lost_moves_on_with_its_token) {
+  side->create(std::vector<model::lock_definition>{{"a"}});
+  const auto asked = wish_for("a", 5s);
+  lose_the_answer_to(asked);
+  const auto first = asked->moving_to;
+  ASSERT_TRUE(first);
+  auto row = server->snapshot().locks.at("a").row;
+  EXPECT_EQ(row.lease, first->id());
+  server->lock_row("a");
+  decide(asked);
+  EXPECT_TRUE(asked->moving_to) << "that its row is locked says nothing of the earlier try";
+  server->unlock_row("a");
+  advance(2s);
+  decide(asked);
+  const auto hold = hold_of(asked);
+  ASSERT_TRUE(hold);
+  EXPECT_EQ(hold->token(), row.token) << "it was granted once";
+  EXPECT_EQ(hold->lease()->deadline(), time.now() + 5s - environment().margin(5s));
+  const auto tables = server->snapshot();
+  EXPECT_EQ(tables.locks.at("a").row.lease, hold->lease()->id());
+  EXPECT_FALSE(tables.leases.contains(first->id())) << "the lease of the earlier try has ended";
+  EXPECT_EQ(tables.leases.size(), 2U) << "the client's and the hold's";
+}
+
+TEST_F(slow_path_test, an_explicit_ttl_whose_answer_was_lost_is_withdrawn_from_its_lease) {
+  side->create(std::vector<model::lock_definition>{{"a"}});
+  const auto asked = wish_for("a", 5s);
+  lose_the_answer_to(asked);
+  const auto withdrawal = client_layer::take_withdrawal_of(*asked);
+  EXPECT_TRUE(withdrawal->lease->is_valid(time.now())) << "it is retried for as long";
+  decide(withdrawal);
+  EXPECT_TRUE(holder_of("a").is_nil());
+  EXPECT_EQ(server->snapshot().leases.size(), 1U);
+}
+
+TEST_F(slow_path_test, an_explicit_ttl_that_is_not_found_after_a_lost_answer_forgets_its_lease) {
+  held_by_rival("a");
+  const auto asked = wish_for("a", 5s, false);
+  faults->lose_request("edit");
+  slow.add(asked);
+  EXPECT_EQ(code_of([&] { slow.decide_all(); }), errc::unreachable);
+  give_back(asked);
+  EXPECT_TRUE(asked->moving_to);
+  decide(asked);
+  EXPECT_FALSE(asked->moving_to);
+  EXPECT_TRUE(asked->answer.is_complete());
 }
 
 TEST_F(slow_path_test, a_row_that_is_locked_delays_the_request_until_it_comes_free) {

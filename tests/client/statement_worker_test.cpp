@@ -5,7 +5,10 @@
 #include "support/background.hpp"
 
 #include <atomic>
+#include <map>
+#include <mutex>
 #include <string_view>
+#include <thread>
 #include <vector>
 
 namespace rowlock::test {
@@ -69,6 +72,21 @@ class statement_worker_test : public virtual_client_test {
     soon([&] { return time.now() >= end; });
   }
 };
+
+TEST_F(statement_worker_test, the_edit_of_a_lone_request_with_an_explicit_ttl_is_sent_by_its_callers_thread) {
+  client db = new_client();
+  const auto edits = std::make_shared<std::map<std::thread::id, int>>();
+  const auto mutex_of_edits = std::make_shared<std::mutex>();
+  server->on_call([=](store::memory_call& call) {
+    const std::lock_guard lock{*mutex_of_edits};
+    if (call.before("edit")) ++(*edits)[std::this_thread::get_id()];
+  });
+  EXPECT_TRUE(eventually([&] {
+    mutex(db, "a").acquire({.ttl = 5s}).release();
+    const std::lock_guard lock{*mutex_of_edits};
+    return edits->contains(std::this_thread::get_id());
+  })) << "unless a worker is busy at that moment";
+}
 
 TEST_F(statement_worker_test, one_bad_request_fails_nobody_else_of_its_batch) {
   client db = new_client(narrow());

@@ -68,8 +68,8 @@ class acquire_progress {
     was_queued_ = is_stored_ = true;
     needs_edit();
   }
-  // The database has granted the request. An edit may still follow, which moves the hold to a lease of its
-  // own.
+  // The database has granted the request. After a hand-over an edit may still follow, which moves the hold to a lease of
+  // its own.
   void granted() noexcept { is_stored_ = true; }
   void granted(bool contended) noexcept {
     granted();

@@ -69,8 +69,9 @@ struct acquire_operation : model::lock_request {
 
   model::hold_id hold = model::hold_id::random();
   std::shared_ptr<client_layer::lease> lease;  // on which it was sent; null: never sent
-  // The explicit-ttl lease to which its grant is being moved. If an answer was lost, the grant may stand there and
-  // outlive the client's lease: a request that is given up or begins anew must then be withdrawn.
+  // The explicit-ttl lease on which the latest edit puts its hold. Set from before that edit is sent until it is answered.
+  // If the answer was lost, the hold may stand there, or on that of an earlier try, and outlive the client's lease: a
+  // request that is given up or begins anew must then be withdrawn.
   std::shared_ptr<client_layer::lease> moving_to;
   std::uint64_t check_count = 0;  // see hold_registry::add
   request_stage stage{};

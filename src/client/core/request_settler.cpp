@@ -18,7 +18,7 @@ void request_settler::settle(const acquire_ptr& operation, model::token token) {
   operation->progress.granted();
   if (is_rendezvous(operation->definition.kind)) return settle_rendezvous(operation, token);
   if (operation->ttl && operation->lease->is_renewed()) {
-    // One more step, on the slow path, moves the hold to a lease of its own.
+    // A hand-over has granted it on the client's lease. An edit moves the hold to a lease of its own.
     operation->progress.needs_edit();
     queue_.submit_again(operation);
     return;

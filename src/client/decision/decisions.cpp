@@ -45,6 +45,15 @@ bool stands_on(const lock_view& view, hold_id hold, lease_id lease) {
   });
 }
 
+// A release has handed the lock over to the request, on the lease of the wish, or the answer to an earlier try was lost.
+// That try has put the hold onto an explicit-ttl lease, which has no other hold and ends.
+decision move_granted(const lock_view& view, const acquire_terms& wish, const store::lease_record& own) {
+  const auto from = lock_editor{view, microseconds{0}}.lease_of(wish.hold).id;
+  auto moved = decide_move(view, wish.hold, own);
+  if (!moved.change.empty() && from != wish.lease) moved.change.end_leases.push_back(from);
+  return moved;
+}
+
 }  // namespace
 
 decision decide_acquire(const lock_view& view, const acquire_terms& wish, microseconds skew) {
@@ -84,6 +93,20 @@ decision decide_acquire(const lock_view& view, const acquire_terms& wish, micros
   }
   if (auto due = lock.due_holders(); !due.empty()) return lock.kill_first(std::move(due));
   return stay_behind(lock, wish, lock.takeover_in());
+}
+
+decision decide_acquire_with_ttl(const lock_view& view, const acquire_terms& wish,
+                                 const store::lease_record& own, microseconds skew) {
+  auto made = decide_acquire(view, wish, skew);
+  if (made.outcome.result != what::granted) return made;
+  if (made.change.empty()) return move_granted(view, wish, own);
+  auto& change = made.change;
+  if (change.row->hold == wish.hold) change.row->lease = own.id;
+  for (auto& permit : change.add_permits) {
+    if (permit.hold == wish.hold) permit.lease = own.id;
+  }
+  change.create_leases.push_back(own);
+  return made;
 }
 
 std::vector<decision> decide_acquire_together(std::span<const store::edit_result> results,

@@ -31,6 +31,10 @@ struct acquire_terms : model::lock_request {
 // If a request that was granted is repeated with the same hold, the outcome and the token are the same (I7).
 decision decide_acquire(const store::lock_view& view, const acquire_terms& wish,
                         std::chrono::microseconds skew);
+// As decide_acquire(), for a request with an explicit ttl. A request that is granted, now or before, has its hold on the
+// lease `own`, in the commit that creates that lease. A request that waits does so on the lease of the wish.
+decision decide_acquire_with_ttl(const store::lock_view& view, const acquire_terms& wish,
+                                 const store::lease_record& own, std::chrono::microseconds skew);
 
 // Decides several requests of one client in one transaction. Each is for another name, in name order, and
 // none of them waits. With `all`, either all requests are granted or none; without it, all those before the

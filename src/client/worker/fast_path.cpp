@@ -99,9 +99,9 @@ void fast_path::hand_over(std::vector<release_ptr>& operations) {
 bool fast_path::prepare(const acquire_ptr& operation, const std::shared_ptr<client_layer::lease>& lease) {
   // A statement of a broken connection may still run. Until it has ended, the request is neither repeated nor
   // withdrawn. If the request's lease is over, this need not wait: what the statement obtains on that lease
-  // does not last, and a move finds the hold gone or withdrawn.
-  const bool may_run =
-      operation->progress.is_in_doubt() && operation->lease->is_valid(environment_.time.now());
+  // does not last. What it obtains on an explicit-ttl lease does.
+  const bool may_run = operation->progress.is_in_doubt() &&
+                       (operation->moving_to || operation->lease->is_valid(environment_.time.now()));
   if (may_run && !slot_.end_ghosts()) {
     client_.queue.delay(operation, operation->retry.row.next());
     return false;
@@ -146,8 +146,10 @@ bool fast_path::queues(const model::lock_definition& definition) const {
   return definition.fair && client_.contended.contains(definition.name);
 }
 
+// An explicit ttl needs an edit, which grants the lock on a lease of its own.
 bool fast_path::may_be_fast(const acquire_operation& operation) const {
   const auto& definition = operation.definition;
+  if (operation.ttl) return false;
   if (!operation.progress.may_try_fast() || is_recorded(definition.name)) return false;
   if (operation.mode == model::lock_mode::exclusive) return true;
   return model::is_shareable(definition.kind) && !operation.everything && !queues(definition);
@@ -217,7 +219,9 @@ void fast_path::enqueue(std::vector<acquire_ptr>& operations, bool contended_onl
   if (operation->progress.must_edit() || !operation->wait || operation->mode == model::lock_mode::shared)
     return;
   if (is_recorded(definition.name)) return;
-  if (contended_only && (!operation->progress.may_try_fast() || !queues(definition))) return;
+  const bool seems_held = operation->progress.may_try_fast() && queues(definition);
+  // Of an explicit ttl no fast acquire has found the lock held.
+  if ((contended_only || operation->ttl) && !seems_held) return;
   const auto request = request_of(*operation);
   const std::chrono::microseconds skew = environment_.skew();
   const auto wakeups = client_.agenda.wakeups();

@@ -68,13 +68,12 @@ store::lease_record slow_path::explicit_lease(lease_id id, std::chrono::millisec
 decision slow_path::decide(const request& item, const store::lock_view& view,
                            const edit_round::companions& others) const {
   const std::chrono::microseconds skew = environment_.skew();
-  if (item.moving_to_record) return decide_move(view, item.acquire->hold, *item.moving_to_record);
   if (item.acquire) {
     const auto& operation = *item.acquire;
-    return decide_acquire(view,
-                          {operation, operation.lease->id(), operation.hold, operation.wait,
-                           operation.progress.was_queued(), operation.answer.is_leaving()},
-                          skew);
+    const acquire_terms wish{operation,      operation.lease->id(),           operation.hold,
+                             operation.wait, operation.progress.was_queued(), operation.answer.is_leaving()};
+    return item.own_lease ? decide_acquire_with_ttl(view, wish, *item.own_lease, skew)
+                          : decide_acquire(view, wish, skew);
   }
   const auto& operation = *item.release;
   switch (operation.purpose) {
@@ -110,7 +109,7 @@ decision slow_path::decide(const request& item, const store::lock_view& view,
 // its way may be dead, and then the request is decided again with all permits.
 bool slow_path::trusts_in_use(const request& item) const {
   if (item.reads_all || environment_.recorded.contains(item.name())) return false;
-  if (item.acquire) return item.moving_to_record || item.acquire->joins();
+  if (item.acquire) return item.acquire->joins();
   return item.release->purpose == release_operation::aim::release && model::is_shareable(item.release->kind);
 }
 
@@ -123,7 +122,7 @@ edit_item slow_path::asked(const request& item) const {
             .own = operation.lease->id(),
             .acquired = &operation.definition,
             .trusts_in_use = trusts_in_use(item),
-            .wanted = item.moving_to_record ? 0 : weight};
+            .wanted = weight};
   }
   const auto& operation = *item.release;
   return {.name = item.name(),
@@ -133,10 +132,26 @@ edit_item slow_path::asked(const request& item) const {
           .why = operation.purpose == release_operation::aim::force ? intent::force : intent::use};
 }
 
+// Made before the edit is sent: if its answer is lost, a withdrawal needs the lease on which the hold may stand. Each try
+// has a lease of its own, because an earlier one may have lived and been killed, and no lease comes back (I3).
+void slow_path::make_own_lease(request& item) const {
+  auto& operation = *item.acquire;
+  const auto id = lease_id::random();
+  auto record = explicit_lease(id, *operation.ttl);
+  auto own = std::make_shared<lease>(id, *operation.ttl, false, record.client);
+  // Confirmed for a withdrawal, which is retried for as long as this lease lives.
+  own->confirm(environment_.time.now(), 0ns);
+  item.own_lease = std::move(record);
+  operation.moving_to = std::move(own);
+}
+
 void slow_path::decide_round(int round) {
   // Stable: requests for one name are decided in the order in which they came.
   std::stable_sort(items_.begin(), items_.end(),
                    [](const auto& a, const auto& b) { return a.name() < b.name(); });
+  for (auto& item : items_) {
+    if (item.acquire && item.acquire->ttl) make_own_lease(item);
+  }
   edit_round edit{client_, items_.size()};
   for (auto& item : items_) {
     item.sent_at = edit.sent_at();
@@ -173,6 +188,12 @@ bool slow_path::take(request& item, edit_reply& reply, int round) {
 
 bool slow_path::finish(request& item, const edit_reply& reply, int round) {
   if (const auto& row = item.made.change.row; row && !row->has_queue) client_.contended.remove(item.name());
+  const bool is_settled = reply.state == edit_state::settled;
+  const bool is_granted = is_settled && item.made.outcome.result == what::granted;
+  // An answer that settles the request says that it has no hold, on this lease or that of an earlier try. Any other
+  // answer says nothing about an earlier try that is in doubt.
+  if (item.own_lease && !is_granted && (is_settled || !item.acquire->progress.is_in_doubt()))
+    item.acquire->moving_to.reset();
   switch (reply.state) {
     case edit_state::again: item.reads_all = true; return true;
     case edit_state::missing: on_absent(item.release); return false;
@@ -188,37 +209,27 @@ bool slow_path::finish(request& item, const edit_reply& reply, int round) {
     }
     case edit_state::settled: break;
   }
-  if (item.moving_to_record) return finish_move(item);
-  return item.acquire ? finish_acquire(item) : finish_release(item);
+  item.acquire ? finish_acquire(item) : finish_release(item);
+  return false;
 }
 
-bool slow_path::finish_acquire(request& item) {
+void slow_path::finish_acquire(const request& item) {
   const auto& operation = item.acquire;
   const auto& made = item.made.outcome;
   switch (made.result) {
     case what::granted:
       operation->progress.granted(item.made.change.row && item.made.change.row->has_queue);
       operation->weight = made.weight;
-      if (operation->ttl && operation->lease->is_valid(environment_.time.now())) {
-        const auto id = lease_id::random();
-        auto record = explicit_lease(id, *operation->ttl);
-        operation->moving_to = std::make_shared<lease>(id, *operation->ttl, false, record.client);
-        item.moving_to_record = std::move(record);
-        // Confirmed for a withdrawal, which is retried for as long as this lease lives.
-        operation->moving_to->confirm(environment_.time.now(), 0ns);
-        operation->progress.needs_edit();
-        return true;
-      }
-      client_.complete.granted(operation, made.token);
-      return false;
-    case what::queued: client_.complete.queued(operation, made.takeover_in, item.wakeups); return false;
-    case what::busy: client_.complete.busy(operation); return false;
+      if (item.own_lease) take_own_lease(item);
+      return client_.complete.granted(operation, made.token);
+    case what::queued: return client_.complete.queued(operation, made.takeover_in, item.wakeups);
+    case what::busy: client_.complete.busy(operation); return;
     case what::mismatch:
       operation->answer.fail(made_failure([&] { return mismatch(operation->definition, made.stored); }));
-      return false;
+      return;
     case what::broken:
       operation->answer.fail(made_failure([&] { return broken(operation->definition.name); }));
-      return false;
+      return;
     case what::expired:
     case what::unrecorded_server:
     case what::decide_again:
@@ -230,30 +241,19 @@ bool slow_path::finish_acquire(request& item) {
   }
   operation->answer.fail(
       std::make_exception_ptr(error(errc::internal, "an acquire was decided as a release")));
-  return false;
 }
 
-// After a lost answer decide_move says granted again (I7).
-bool slow_path::finish_move(request& item) {
-  if (item.made.outcome.result != what::granted) {
-    // The client's lease was lost in between.
-    item.acquire->moving_to.reset();
-    client_.complete.restart(item.acquire);
-    return false;
-  }
+// The lease was created by the edit that has just been answered, not by an earlier try (I5). The hold stands there even
+// if the client's lease is over by now.
+void slow_path::take_own_lease(const request& item) const {
   auto own = std::exchange(item.acquire->moving_to, nullptr);
   own->confirm(item.sent_at, environment_.margin(own->ttl()));
   item.acquire->lease = std::move(own);
-  client_.complete.granted(item.acquire, item.made.outcome.token);
-  return false;
 }
 
-bool slow_path::finish_release(request& item) {
+void slow_path::finish_release(const request& item) {
   const auto& operation = item.release;
-  if (item.made.outcome.result != what::released) {
-    on_absent(operation);
-    return false;
-  }
+  if (item.made.outcome.result != what::released) return on_absent(operation);
   if (operation->frees_a_hold() && !item.made.outcome.next.empty()) {
     environment_.count.hand_overs.fetch_add(1, std::memory_order_relaxed);
   }
@@ -263,7 +263,6 @@ bool slow_path::finish_release(request& item) {
     operation->how = store::durability::durable;
   }
   client_.complete.released(operation, release_result::released);
-  return false;
 }
 
 // Absent, after a lost answer, means that the earlier try succeeded (I7), or that the hold was released by force before
@@ -287,12 +286,12 @@ void slow_path::on_absent(const release_ptr& operation) {
 }
 
 // The row is locked: by a rival for a moment, by a guarded transaction, or by a client that hangs.
-void slow_path::on_row_locked(request& item) {
+void slow_path::on_row_locked(const request& item) {
   const auto now = environment_.time.now();
   auto& retry = item.acquire ? item.acquire->retry : item.release->retry;
   retry.row_locked(item.sent_at);
   if (item.acquire) {
-    item.acquire->progress.row_locked(item.acquire->joins() && !item.moving_to_record);
+    item.acquire->progress.row_locked(item.acquire->joins());
     // If a holder kept the lock in a guarded transaction, the request was answered as busy before.
     if (!item.acquire->wait && retry.is_locked_out(now)) {
       const auto locked =

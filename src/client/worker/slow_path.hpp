@@ -34,7 +34,7 @@ class slow_path {
   struct request {
     acquire_ptr acquire;
     release_ptr release;
-    std::optional<store::lease_record> moving_to_record{};  // the acquire was granted and moves to this lease
+    std::optional<store::lease_record> own_lease{};  // of an explicit ttl: where this try puts the hold
     instant sent_at{};
     std::uint64_t wakeups{};  // received before it was sent
     bool reads_all = false;   // it was decided with those permits that it names, and must be decided again
@@ -47,17 +47,18 @@ class slow_path {
   void decide_round(int round);
   edit_item asked(const request& item) const;
   bool trusts_in_use(const request& item) const;
+  void make_own_lease(request& item) const;
   store::lease_record explicit_lease(lease_id id, std::chrono::milliseconds ttl) const;
   decision decide(const request& item, const store::lock_view& view,
                   const edit_round::companions& others) const;
   // Each returns whether the request needs another round.
   bool take(request& item, edit_reply& reply, int round);
   bool finish(request& item, const edit_reply& reply, int round);
-  bool finish_acquire(request& item);
-  bool finish_release(request& item);
-  bool finish_move(request& item);
+  void finish_acquire(const request& item);
+  void finish_release(const request& item);
+  void take_own_lease(const request& item) const;
   void on_absent(const release_ptr& operation);
-  void on_row_locked(request& item);
+  void on_row_locked(const request& item);
 
   worker_services& client_;
   client_environment& environment_;

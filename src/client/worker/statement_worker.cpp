@@ -149,7 +149,9 @@ bool statement_worker::run_inline(const acquire_ptr& operation) {
   if (!slot_.is_connected()) return false;
   batch work = client_.queue.alone(operation);
   if (work.empty()) return false;
-  attempt(work, [this](batch& all) ROWLOCK_REQUIRES(owner_) { fast_.acquire_or_enqueue(all); });
+  attempt(work, [&](batch& all) ROWLOCK_REQUIRES(owner_) {
+    operation->ttl ? carry(all) : fast_.acquire_or_enqueue(all);
+  });
   for (const auto& rest : work.acquires) client_.queue.submit_again(rest);
   client_.queue.finish(work);
   return true;

@@ -33,7 +33,8 @@ class statement_worker {
   void run() noexcept;
 
   // Sends one request in the caller's thread while the worker is idle, which saves two thread switches. For an
-  // acquire it sends only the fast statement, because the rest may wait. False: the worker does not carry such
+  // acquire it sends only the fast statement, because the rest may wait; with an explicit ttl it sends the edit, which
+  // waits for no row either, because no fast statement comes first. False: the worker does not carry such
   // requests or is not idle, so the request belongs in the queue. Any thread may call it. Nothing is sent after
   // `until`; an answer that is missing then breaks the connection.
   bool run_inline(const acquire_ptr& operation);
