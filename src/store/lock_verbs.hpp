@@ -84,6 +84,7 @@ struct release_item {
   lease_id lease;
   hold_id hold;
   model::lock_mode mode = model::lock_mode::exclusive;
+  bool ends_lease = false;  // an explicit-ttl lease, which ends with this hold, its only one
 };
 
 // The grant to the head of the queue that a release made.
@@ -334,7 +335,8 @@ class lock_verbs {
   // Requires: all are exclusive, and their names are distinct and sorted.
   virtual std::vector<grant> acquire_all(std::span<const acquire_item> requests) = 0;
   // Releases holds of locks that have no queue, or are unfair, and are not guarded; returns them. The weight
-  // of a shared hold leaves in_use with its permit. Holds that are not released are absent from the reply.
+  // of a shared hold leaves in_use with its permit. Holds that are not released are absent from the reply, and keep
+  // their leases. A lease that ends with its hold, and whose row another transaction has locked, expires by itself.
   virtual std::vector<hold_id> release(std::span<const release_item> requests, durability how) = 0;
 
   // -- fast path of a contended lock, where it costs fewer round trips than an edit --

@@ -110,6 +110,23 @@ TEST_F(fail_over_test, that_lost_the_move_to_a_lease_of_its_own_loses_the_hold_a
   EXPECT_TRUE(kept);
 }
 
+// The release and the end of the lease are one asynchronous commit. Without the second release the hold would stand for
+// an hour.
+TEST_F(fail_over_test, that_lost_the_release_of_an_explicit_ttl_is_made_good) {
+  server->keep_history();
+  hold held = mutex(db, "a").acquire({.ttl = 1h});
+  const auto edits = faults.count("edit");
+  EXPECT_EQ(held.release(), release_result::released);
+  EXPECT_EQ(faults.count("edit"), edits) << "one statement";
+  EXPECT_EQ(leases(), 1U);
+  server->fail_over("memory/2", 1);
+  ASSERT_FALSE(holder_of("a").empty());
+  ASSERT_EQ(leases(), 2U) << "the lease is back, and the hold with it";
+  pass_renewals(db);
+  EXPECT_TRUE(soon([&] { return leases() == 1; }));
+  EXPECT_TRUE(holder_of("a").empty());
+}
+
 TEST_F(fail_over_test, hands_nothing_over_with_an_old_epochs_token) {
   auto held = std::make_optional(mutex(db, "a").acquire());
   const auto before = held->token().value();

@@ -105,6 +105,23 @@ TEST_F(explicit_ttl_clock_test, costs_one_edit_for_a_free_lock) {
   EXPECT_EQ(statements(), (std::vector{again[0] + 1, again[1] + 2, again[2], again[3]}));
 }
 
+TEST_F(explicit_ttl_clock_test, a_release_that_nobody_waits_for_is_one_statement_that_ends_its_lease) {
+  client db = new_client();
+  hold held = mutex(db, "a").acquire({.ttl = 5s});
+  auto edits = faults.count("edit");
+  EXPECT_EQ(held.release(), release_result::released);
+  EXPECT_EQ(faults.count("edit"), edits);
+  EXPECT_EQ(leases(), 1U);
+  held = mutex(db, "a").acquire({.ttl = 5s});
+  auto waiter = waiting(db, "a");
+  edits = faults.count("edit");
+  EXPECT_EQ(held.release(), release_result::released);
+  EXPECT_EQ(faults.count("hand_over"), 0) << "it would leave the lease";
+  EXPECT_EQ(faults.count("edit"), edits + 1);
+  EXPECT_EQ(leases(), 1U);
+  EXPECT_TRUE(waiter.take());
+}
+
 TEST_F(explicit_ttl_clock_test, a_hand_over_moves_in_one_edit_and_counts_from_there) {
   client db = new_client();
   auto held = std::make_optional(mutex(db, "a").acquire());

@@ -119,14 +119,16 @@ TEST_F(hold_releaser_test, before_its_minimum_time_an_edit_decides) {
   EXPECT_TRUE(begun(over)->fast);
 }
 
-TEST_F(hold_releaser_test, an_explicit_ttl_ends_with_its_lease_in_an_edit) {
+TEST_F(hold_releaser_test, an_explicit_ttl_may_be_fast_and_is_not_handed_over_without_an_edit) {
   const auto lease =
       std::make_shared<client_layer::lease>(model::lease_id::random(), 5s, false, model::lease_id{});
   lease->confirm(time.now(), {});
   const auto hold = std::make_shared<client_layer::hold_state>(engine, time, model::lock_definition{"a"},
                                                                model::hold_id::random(), 1, lease,
                                                                model::lock_mode::exclusive, 1);
-  EXPECT_FALSE(begun(hold)->fast);
+  const auto sent = begun(hold);
+  EXPECT_TRUE(sent->fast);
+  EXPECT_FALSE(sent->try_hand_over) << "that ends no lease";
 }
 
 TEST_F(hold_releaser_test, an_idle_worker_sends_it_in_the_callers_thread) {

@@ -170,6 +170,81 @@ TEST_P(release_test, of_many_at_once) {
   EXPECT_EQ(b->release(releases, durability::asynchronous).size(), 200U);
 }
 
+// ---- with an explicit-ttl lease, which ends with its hold ----
+
+store::release_item with_its_lease(store::release_item given) {
+  given.ends_lease = true;
+  return given;
+}
+
+TEST_P(release_test, ends_the_lease_with_the_hold) {
+  for (const auto how : {durability::durable, durability::asynchronous}) {
+    const auto holder = held("a");
+    EXPECT_THAT(a->release(std::vector{with_its_lease(holder.giving_back())}, how),
+                testing::ElementsAre(holder.hold));
+    EXPECT_EQ(find(holder).state, where::absent);
+    EXPECT_FALSE(view("a").row.lease);
+    EXPECT_FALSE(renew(holder.lease));
+  }
+}
+
+TEST_P(release_test, ends_no_lease_of_a_hold_that_it_does_not_release) {
+  const auto waited_for = held("a");
+  queued("a");
+  const auto other = held("b");
+  auto wrong = other.giving_back();
+  wrong.hold = hold_id::random();
+  const auto free = claim_to("c");
+  const std::vector all{with_its_lease(waited_for.giving_back()), with_its_lease(wrong),
+                        with_its_lease(free.giving_back())};
+  for (const auto& one : all) {
+    EXPECT_THAT(a->release(std::vector{one}, durability::durable), IsEmpty());
+    EXPECT_TRUE(renew(one.lease));
+  }
+  EXPECT_THAT(a->release(all, durability::durable), IsEmpty());
+  for (const auto& one : all) EXPECT_TRUE(renew(one.lease));
+  EXPECT_EQ(find(other).state, where::held);
+}
+
+TEST_P(release_test, of_a_batch_ends_the_leases_that_end_and_no_others) {
+  create({"a", "b", "c", "d"});
+  const auto stays = held("a");
+  const auto ends = held("b");
+  const auto waited_for = held("c");
+  queued("c");
+  const auto ends_too = held("d");
+  EXPECT_THAT(a->release(std::vector{stays.giving_back(), with_its_lease(ends.giving_back()),
+                                     with_its_lease(waited_for.giving_back()),
+                                     with_its_lease(ends_too.giving_back())},
+                         durability::asynchronous),
+              UnorderedElementsAre(stays.hold, ends.hold, ends_too.hold));
+  EXPECT_TRUE(renew(stays.lease));
+  EXPECT_FALSE(renew(ends.lease));
+  EXPECT_TRUE(renew(waited_for.lease));
+  EXPECT_FALSE(renew(ends_too.lease));
+}
+
+TEST_P(release_test, keeps_the_lease_of_a_guarded_hold) {
+  ROWLOCK_NEEDS(row_locks);
+  const auto guarded = held("a");
+  const auto free = held("b");
+  {
+    const auto guard = fixture().guard("a", guarded.hold);
+    ASSERT_TRUE(guard);
+    EXPECT_THAT(a->release(std::vector{with_its_lease(guarded.giving_back())}, durability::durable),
+                IsEmpty());
+    EXPECT_THAT(
+        a->release(std::vector{with_its_lease(guarded.giving_back()), with_its_lease(free.giving_back())},
+                   durability::durable),
+        testing::ElementsAre(free.hold));
+    EXPECT_TRUE(renew(guarded.lease));
+    EXPECT_FALSE(renew(free.lease));
+  }
+  EXPECT_THAT(a->release(std::vector{with_its_lease(guarded.giving_back())}, durability::durable),
+              testing::ElementsAre(guarded.hold));
+  EXPECT_FALSE(renew(guarded.lease));
+}
+
 TEST_P(release_test, of_none_is_nothing) {
   EXPECT_THAT(a->release({}, durability::durable), IsEmpty());
 }

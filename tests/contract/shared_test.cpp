@@ -502,6 +502,50 @@ TEST_P(shared_test, release_skips_what_a_guarded_transaction_relies_on) {
   EXPECT_EQ(view("a").row.in_use, 0);
 }
 
+TEST_P(shared_test, release_ends_an_explicit_ttl_lease_with_its_hold) {
+  create_semaphore("a");
+  create_semaphore("b");
+  const auto ending = [](const claim& held) {
+    auto given = giving_up(held);
+    given.ends_lease = true;
+    return given;
+  };
+  const auto alone = shared("a", 2);
+  EXPECT_THAT(a->release(std::vector{ending(alone)}, durability::asynchronous), ElementsAre(alone.hold));
+  EXPECT_FALSE(renew(alone.lease));
+  EXPECT_EQ(view("a").row.in_use, 0);
+  EXPECT_THAT(a->release(std::vector{ending(new_claim("a"))}, durability::durable), IsEmpty());
+  const auto ends = shared("a", 2);
+  const auto stays = shared("a", 3);
+  const auto other = shared("b");
+  const auto nothing = new_claim("b");
+  EXPECT_THAT(a->release(std::vector{ending(ends), giving_up(stays), ending(other), ending(nothing)},
+                         durability::durable),
+              UnorderedElementsAre(ends.hold, stays.hold, other.hold));
+  EXPECT_FALSE(renew(ends.lease));
+  EXPECT_TRUE(renew(stays.lease));
+  EXPECT_FALSE(renew(other.lease));
+  EXPECT_TRUE(renew(nothing.lease)) << "nothing was released on it";
+}
+
+TEST_P(shared_test, release_keeps_the_lease_of_a_guarded_permit) {
+  ROWLOCK_NEEDS(row_locks);
+  create_semaphore("a");
+  const auto guarded = shared("a", 2);
+  const auto beside = shared("a", 3);
+  std::vector all{giving_up(guarded), giving_up(beside)};
+  for (auto& one : all) one.ends_lease = true;
+  auto guard = fixture().guard("a", guarded.hold, lock_mode::shared);
+  ASSERT_TRUE(guard);
+  EXPECT_THAT(a->release(std::vector{all[0]}, durability::durable), IsEmpty());
+  EXPECT_THAT(a->release(all, durability::durable), ElementsAre(beside.hold));
+  EXPECT_TRUE(renew(guarded.lease));
+  EXPECT_FALSE(renew(beside.lease));
+  guard.reset();
+  EXPECT_THAT(a->release(std::vector{all[0]}, durability::durable), ElementsAre(guarded.hold));
+  EXPECT_FALSE(renew(guarded.lease));
+}
+
 TEST_P(shared_test, edits_know_which_permits_are_guarded) {
   ROWLOCK_NEEDS(row_locks);
   create_semaphore("a");

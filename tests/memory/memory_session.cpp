@@ -314,7 +314,9 @@ std::vector<hold_id> memory_session::release(std::span<const release_item> reque
       model::lock_row& row = found->second.row;
       if (row.has_queue && row.fair) continue;
       const bool freed = shared ? free_shared(transaction, row, request) : free_exclusive(row, request);
-      if (freed) released.push_back(request.hold);
+      if (!freed) continue;
+      if (request.ends_lease) transaction.tables.leases.erase(request.lease);
+      released.push_back(request.hold);
     }
     transaction.wrote = !released.empty();
     transaction.how = how;

@@ -142,7 +142,7 @@ class postgres_stale_snapshot_test : public postgres_statement_rules_test {
   static std::vector<std::string> releases() {
     return {"EXECUTE release_shared_one ('s', " + std::string{lease} + ", " + hold + ", 'on')",
             "EXECUTE release_shared ('{s}', array[" + std::string{lease} + "::uuid], array[" + hold +
-                "::uuid], 'on')"};
+                "::uuid], 'on', '{}')"};
   }
 };
 

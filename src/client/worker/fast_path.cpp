@@ -51,7 +51,8 @@ void fast_path::release(batch& work) {
     for (const auto& operation : operations) {
       const bool left_to_edit = work.joined.contains(operation->name) && !fits_many(operation->kind);
       if (!operation->fast || operation->how != how || left_to_edit || is_recorded(operation->name)) continue;
-      requests.push_back({operation->name, operation->lease->id(), operation->hold, operation->mode});
+      requests.push_back({operation->name, operation->lease->id(), operation->hold, operation->mode,
+                          !operation->lease->is_renewed()});
     }
     if (requests.empty()) continue;
     auto released = slot_.call([&](store::lock_verbs& session) { return session.release(requests, how); });

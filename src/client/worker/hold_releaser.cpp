@@ -44,7 +44,7 @@ instant hold_releaser::end_of_outage() {
 // Whether the hold's release may be decided from the lock's row alone.
 bool hold_releaser::can_be_fast(const hold_state& hold) const {
   const bool known = hold.mode() == model::lock_mode::exclusive || model::is_shareable(hold.kind());
-  return known && hold.lease()->is_renewed() && hold.keep_until() <= environment_.time.now();
+  return known && hold.keep_until() <= environment_.time.now();
 }
 
 release_ptr hold_releaser::release_of(hold_state& hold) const noexcept {
@@ -57,7 +57,9 @@ release_ptr hold_releaser::release_of(hold_state& hold) const noexcept {
   operation->was_held = true;
   const bool fast = can_be_fast(hold);
   operation->fast = fast && (!hold.is_contended() || !hold.is_fair());
-  operation->try_hand_over = fast && hold.is_fair() && hold.mode() == model::lock_mode::exclusive;
+  // A hand-over ends no lease.
+  operation->try_hand_over =
+      fast && hold.lease()->is_renewed() && hold.is_fair() && hold.mode() == model::lock_mode::exclusive;
   return operation;
 }
 

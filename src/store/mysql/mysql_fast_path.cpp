@@ -142,10 +142,14 @@ std::vector<hold_id> mysql_session::release_exclusive(std::span<const release_it
   if (requests.empty()) return {};
   if (requests.size() == 1) {
     const auto& one = requests.front();
+    if (one.ends_lease) {
+      auto freed = connection_.read_prepared("release_one_ending", request_values(one));
+      return freed.next() && freed.boolean("is_freed") ? std::vector{one.hold} : std::vector<hold_id>{};
+    }
     const auto matched = write_unlocked(connection_, "release_one", request_values(one));
     return matched == 0 ? std::vector<hold_id>{} : std::vector{one.hold};
   }
-  mysql_list names, holds;
+  mysql_list names, holds, ending;
   mysql_choice lease;
   std::vector<hold_id> all;
   for (const auto& request : requests) {
@@ -153,11 +157,18 @@ std::vector<hold_id> mysql_session::release_exclusive(std::span<const release_it
     names.add(name);
     holds.add(mysql_literal(request.hold));
     lease.add(name, mysql_literal(request.lease));
+    if (request.ends_lease) ending.add(mysql_literal(request.lease));
     all.push_back(request.hold);
   }
-  const mysql_values batch{{"names", names}, {"holds", holds}, {"lease", lease}, {"count", requests.size()}};
-  auto freed = connection_.read_transaction("release_all", batch);
-  if (freed.next() && freed.boolean(0)) return all;
+  const bool no_lease_ends =
+      std::ranges::none_of(requests, [](const release_item& one) { return one.ends_lease; });
+  mysql_values batch{{"names", names}, {"holds", holds}, {"lease", lease}, {"count", requests.size()}};
+  if (no_lease_ends) {
+    auto freed = connection_.read_transaction("release_all", batch);
+    if (freed.next() && freed.boolean(0)) return all;
+    ending.add("NULL");
+  }
+  batch.emplace_back("ending", static_cast<mysql_literals>(ending));
   return read_holds(connection_.read_transaction("release", batch));
 }
 
@@ -165,11 +176,12 @@ std::vector<hold_id> mysql_session::release_shared(std::span<const release_item>
   if (requests.empty()) return {};
   if (requests.size() == 1) {
     const auto& one = requests.front();
-    const auto freed = read_permit("release_shared_one", one.name, request_values(one));
+    const auto* const script = one.ends_lease ? "release_shared_one_ending" : "release_shared_one";
+    const auto freed = read_permit(script, one.name, request_values(one));
     return freed && freed->boolean("is_freed") ? std::vector{one.hold} : std::vector<hold_id>{};
   }
   mysql_json batch;
-  for (const auto& one : requests) batch.add(one.name, one.lease, one.hold);
+  for (const auto& one : requests) batch.add(one.name, one.lease, one.hold, one.ends_lease);
   return read_holds(connection_.read_prepared("release_shared", {{"requests", batch}}));
 }
 

@@ -20,12 +20,13 @@ std::optional<std::chrono::microseconds> postgres_session::enqueue(const acquire
 // The wake-up follows the commit in the same script, so the waiter does not wait for another message of this client.
 std::optional<hand_over_reply> postgres_session::hand_over(const release_item& request,
                                                            std::chrono::microseconds skew) {
-  const auto& [name, lease, hold, mode] = request;
-  const auto script = connection_.begin() + connection_.execute("hand_over_take", name, lease, hold) +
+  const auto& name = request.name;
+  const auto& hold = request.hold;
+  const auto script = connection_.begin() + connection_.execute("hand_over_take", name, request.lease, hold) +
                       connection_.execute("hand_over", name, hold, skew) +
                       connection_.execute("hand_over_dequeue", name, hold) + "COMMIT;\n" +
                       connection_.settings() +
-                      connection_.execute("hand_over_wake", hold, lease, context_->options.prefix);
+                      connection_.execute("hand_over_wake", hold, request.lease, context_->options.prefix);
   postgres_transaction transaction{connection_};
   try {
     auto given = connection_.script("hand_over", script);

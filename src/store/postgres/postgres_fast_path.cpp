@@ -102,15 +102,19 @@ std::vector<hold_id> postgres_session::release_by(const std::string& statement,
   const std::string commit = how == durability::durable ? facts_.synchronous_commit : "off";
   const bool shared = requests.front().mode == model::lock_mode::shared;
   const auto hot_name = shared ? name_of_all(requests) : std::string{};
-  if (requests.size() == 1) {
+  if (requests.size() == 1 && !requests.front().ends_lease) {
     const auto& one = requests.front();
     return read_holds(call_for_permits(hot_name, statement + "_one", one.name, one.lease, one.hold, commit));
   }
   postgres_batch<3> all;
-  for (const auto& one : requests) all.add(one.name, one.lease, one.hold);
+  postgres_array ending;
+  for (const auto& one : requests) {
+    all.add(one.name, one.lease, one.hold);
+    if (one.ends_lease) ending.add(one.lease);
+  }
   return std::apply(
       [&](const auto&... column) {
-        return read_holds(call_for_permits(hot_name, statement, column..., commit));
+        return read_holds(call_for_permits(hot_name, statement, column..., commit, ending));
       },
       all.shortened());
 }

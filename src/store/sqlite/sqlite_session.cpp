@@ -304,7 +304,9 @@ std::vector<hold_id> sqlite_session::release(std::span<const release_item> reque
   if (!transaction) return released;
   for (const auto& request : requests) {
     const bool shared = request.mode == model::lock_mode::shared;
-    if (shared ? release_shared(request) : release_exclusive(request)) released.push_back(request.hold);
+    if (!(shared ? release_shared(request) : release_exclusive(request))) continue;
+    if (request.ends_lease) connection_.query("edit_end_leases", request.lease).run();
+    released.push_back(request.hold);
   }
   if (!released.empty()) transaction.finish();
   return released;

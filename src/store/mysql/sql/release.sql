@@ -18,6 +18,29 @@ UPDATE (
 STRAIGHT_JOIN rowlock_lock AS l FORCE INDEX (PRIMARY) ON l.name = own.name
 SET l.lease_id = NULL, l.hold_id = NULL, l.in_use = 0;
 
+-- name: release_one_ending
+-- A script. Frees a single lock together with its lease, an explicit-ttl lease, and returns whether it did. The row of a
+-- hold that a guarded transaction relies on is locked: it is skipped, and both stay. The lease comes after the lock's row,
+-- so it is not waited for: one that is skipped is being killed, or expires by itself.
+SET @rowlock_freed = NULL;
+START TRANSACTION;
+SELECT 1 INTO @rowlock_freed
+FROM rowlock_lock FORCE INDEX (PRIMARY)
+WHERE name = :name AND lease_id = UNHEX(:lease) AND hold_id = UNHEX(:hold) AND NOT (has_queue AND fair)
+FOR UPDATE SKIP LOCKED;
+UPDATE rowlock_lock SET lease_id = NULL, hold_id = NULL, in_use = 0 WHERE name = :name AND @rowlock_freed IS NOT NULL;
+DELETE l
+FROM (
+  SELECT k.id
+  FROM rowlock_lease AS k FORCE INDEX (PRIMARY)
+  WHERE k.id = UNHEX(:lease) AND @rowlock_freed IS NOT NULL
+  LIMIT 1
+  FOR UPDATE SKIP LOCKED
+) AS t
+STRAIGHT_JOIN rowlock_lease AS l FORCE INDEX (PRIMARY) ON l.id = t.id;
+SELECT @rowlock_freed IS NOT NULL AS is_freed;
+COMMIT;
+
 -- name: release_all
 -- A script. Frees all of :holds or, if one of them is locked, lost or has waiters, none; returns whether it did. :lease
 -- chooses a value by the name; :count is the number of holds.
@@ -35,12 +58,14 @@ COMMIT;
 
 -- name: release
 -- A script. Frees those of :holds whose rows nobody has locked, and returns which. The second statement takes the rows
--- that the first one has locked, and no others.
-SET @rowlock_taken = NULL;
+-- that the first one has locked, and no others. :ending are those of the leases that end with their holds, if there are
+-- any; see release_one_ending.
+SET @rowlock_taken = NULL, @rowlock_ending = NULL;
 START TRANSACTION;
-SELECT GROUP_CONCAT(HEX(own.hold_id)) INTO @rowlock_taken
+SELECT GROUP_CONCAT(HEX(own.hold_id)), GROUP_CONCAT(IF(own.lease_id IN (:ending), HEX(own.lease_id), NULL))
+INTO @rowlock_taken, @rowlock_ending
 FROM (
-  SELECT hold_id
+  SELECT hold_id, lease_id
   FROM rowlock_lock FORCE INDEX (PRIMARY)
   WHERE name IN (:names) AND hold_id IN (:holds) AND lease_id = :lease AND NOT (has_queue AND fair)
   LIMIT :all_rows
@@ -55,6 +80,15 @@ UPDATE (
 ) AS own
 STRAIGHT_JOIN rowlock_lock AS l FORCE INDEX (PRIMARY) ON l.name = own.name
 SET l.lease_id = NULL, l.hold_id = NULL, l.in_use = 0;
+DELETE l
+FROM (
+  SELECT k.id
+  FROM rowlock_lease AS k FORCE INDEX (PRIMARY)
+  WHERE @rowlock_ending IS NOT NULL AND k.id IN (:ending) AND FIND_IN_SET(HEX(k.id), @rowlock_ending) > 0
+  LIMIT :all_rows
+  FOR UPDATE SKIP LOCKED
+) AS t
+STRAIGHT_JOIN rowlock_lease AS l FORCE INDEX (PRIMARY) ON l.id = t.id;
 SELECT a.hold_id
 FROM JSON_TABLE(CONCAT('["', REPLACE(@rowlock_taken, ',', '","'), '"]'), '$[*]'
                 COLUMNS (hold_id VARCHAR(32) PATH '$')) AS a;
@@ -80,9 +114,34 @@ UPDATE rowlock_lock SET in_use = in_use - @rowlock_freed WHERE name = :name AND 
 SELECT @rowlock_freed IS NOT NULL AS is_freed, @rowlock_used IS NULL AS is_locked;
 COMMIT;
 
+-- name: release_shared_one_ending
+-- As release_shared_one, together with the permit's lease: see release_one_ending.
+SET @rowlock_used = NULL, @rowlock_waited_for = NULL, @rowlock_freed = NULL;
+SELECT l.in_use, l.has_queue AND l.fair INTO @rowlock_used, @rowlock_waited_for
+FROM rowlock_lock AS l FORCE INDEX (PRIMARY)
+WHERE l.name = :name
+FOR UPDATE SKIP LOCKED;
+SELECT p.weight INTO @rowlock_freed
+FROM rowlock_permit AS p FORCE INDEX (PRIMARY)
+WHERE p.name = :name AND p.hold_id = UNHEX(:hold) AND p.lease_id = UNHEX(:lease) AND @rowlock_waited_for = 0
+FOR UPDATE SKIP LOCKED;
+DELETE FROM rowlock_permit WHERE name = :name AND hold_id = UNHEX(:hold) AND @rowlock_freed IS NOT NULL;
+UPDATE rowlock_lock SET in_use = in_use - @rowlock_freed WHERE name = :name AND @rowlock_freed IS NOT NULL;
+DELETE l
+FROM (
+  SELECT k.id
+  FROM rowlock_lease AS k FORCE INDEX (PRIMARY)
+  WHERE k.id = UNHEX(:lease) AND @rowlock_freed IS NOT NULL
+  LIMIT 1
+  FOR UPDATE SKIP LOCKED
+) AS t
+STRAIGHT_JOIN rowlock_lease AS l FORCE INDEX (PRIMARY) ON l.id = t.id;
+SELECT @rowlock_freed IS NOT NULL AS is_freed, @rowlock_used IS NULL AS is_locked;
+COMMIT;
+
 -- name: release_shared
--- A script. Frees a batch of permits and returns which: :requests as [name, lease, hold], where a name may occur more
--- than once. As release_shared_one; a locked row excludes only its own name. For the sum see acquire_shared.
+-- A script. Frees a batch of permits and returns which: :requests as [name, lease, hold, whether the lease ends with the
+-- hold], where a name may occur more than once. As release_shared_one; a locked row excludes only its own name. For the sum see acquire_shared.
 SET @rowlock_taken = NULL, @rowlock_freed = NULL;
 START TRANSACTION;
 SELECT GROUP_CONCAT(t.n) INTO @rowlock_taken
@@ -120,6 +179,17 @@ FROM JSON_TABLE(:requests, '$[*]' COLUMNS (n FOR ORDINALITY, name VARCHAR(1024) 
                                            hold VARCHAR(32) PATH '$[2]')) AS a
 STRAIGHT_JOIN rowlock_permit AS p FORCE INDEX (PRIMARY) ON p.name = UNHEX(a.name) AND p.hold_id = UNHEX(a.hold)
 WHERE FIND_IN_SET(a.n, @rowlock_freed) > 0;
+DELETE l
+FROM (
+  SELECT k.id
+  FROM JSON_TABLE(:requests, '$[*]' COLUMNS (n FOR ORDINALITY, lease VARCHAR(32) PATH '$[1]',
+                                             ends TINYINT PATH '$[3]')) AS a
+  STRAIGHT_JOIN rowlock_lease AS k FORCE INDEX (PRIMARY) ON k.id = UNHEX(a.lease)
+  WHERE a.ends AND FIND_IN_SET(a.n, @rowlock_freed) > 0
+  LIMIT :all_rows
+  FOR UPDATE /*!80000 OF k */ SKIP LOCKED
+) AS t
+STRAIGHT_JOIN rowlock_lease AS l FORCE INDEX (PRIMARY) ON l.id = t.id;
 SELECT a.hold AS hold_id
 FROM JSON_TABLE(:requests, '$[*]' COLUMNS (n FOR ORDINALITY, hold VARCHAR(32) PATH '$[2]')) AS a
 WHERE FIND_IN_SET(a.n, @rowlock_freed) > 0;

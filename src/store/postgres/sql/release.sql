@@ -1,7 +1,10 @@
 -- name: release
--- Frees a batch. $1 names, $2 leases, $3 holds (arrays as in acquire), $4 synchronous_commit for this commit alone.
+-- Frees a batch. $1 names, $2 leases, $3 holds (arrays as in acquire), $4 synchronous_commit for this commit alone, $5
+-- those of the leases that end with their holds.
 -- Unlike the lock that acquire takes, FOR UPDATE conflicts with the FOR KEY SHARE of a guarded transaction: such a
--- row is skipped and its hold stays. RETURNING runs for every written row, so the setting cannot be left out.
+-- row is skipped and its hold stays. The last SELECT runs for every freed row, so the setting cannot be left out.
+-- A lease ends only with a hold that was freed. Its row is locked after the locks' rows, so it is not waited for: a
+-- lease that is skipped is being killed, or expires by itself.
 WITH taken AS MATERIALIZED (
   SELECT l.ctid AS place, l.lease_id, a.hold_id
   FROM rowlock_lock AS l
@@ -10,20 +13,34 @@ WITH taken AS MATERIALIZED (
   WHERE NOT (l.has_queue AND l.fair)
   ORDER BY l.name
   FOR UPDATE OF l SKIP LOCKED
+),
+freed AS (
+  UPDATE rowlock_lock AS l
+  SET lease_id = NULL,
+      hold_id = NULL,
+      in_use = 0
+  FROM taken AS t
+  WHERE l.ctid = t.place
+    AND l.lease_id = t.lease_id
+    AND l.hold_id = t.hold_id
+    AND NOT (l.has_queue AND l.fair)
+  RETURNING t.hold_id, t.lease_id
+),
+ended AS (
+  DELETE FROM rowlock_lease AS l
+  WHERE l.id = ANY (ARRAY (
+    SELECT k.id
+    FROM rowlock_lease AS k
+    WHERE k.id = ANY (ARRAY (SELECT f.lease_id FROM freed AS f WHERE f.lease_id = ANY ($5::uuid[])))
+    ORDER BY k.id
+    FOR UPDATE SKIP LOCKED
+  ))
 )
-UPDATE rowlock_lock AS l
-SET lease_id = NULL,
-    hold_id = NULL,
-    in_use = 0
-FROM taken AS t
-WHERE l.ctid = t.place
-  AND l.lease_id = t.lease_id
-  AND l.hold_id = t.hold_id
-  AND NOT (l.has_queue AND l.fair)
-RETURNING t.hold_id, set_config('synchronous_commit', $4::text, true);
+SELECT hold_id, set_config('synchronous_commit', $4::text, true)
+FROM freed;
 
 -- name: release_one
--- As release, for a single request: $1 name, $2 lease, $3 hold, $4 synchronous_commit.
+-- As release, for a single request whose lease stays: $1 name, $2 lease, $3 hold, $4 synchronous_commit.
 UPDATE rowlock_lock AS l
 SET lease_id = NULL,
     hold_id = NULL,
@@ -41,7 +58,7 @@ RETURNING $3::uuid AS hold_id, set_config('synchronous_commit', $4::text, true);
 
 -- name: release_shared
 -- Frees a batch of permits. $1 names, $2 leases, $3 holds (arrays as in acquire, where a name may occur more than once),
--- $4 synchronous_commit for this commit alone.
+-- $4 synchronous_commit for this commit alone, $5 those of the leases that end with their holds, as in release.
 -- NO KEY UPDATE of the lock's row does not conflict with the FOR KEY SHARE of a guarded transaction. FOR UPDATE of
 -- the permit conflicts with the guard of that permit: the permit is skipped, and others beside it are freed. A
 -- guarded permit counts in in_use, so nobody can get the lock exclusively.
@@ -74,19 +91,29 @@ freed AS (
   DELETE FROM rowlock_permit AS p
   USING loose AS f
   WHERE p.ctid = f.permit
-  RETURNING f.place, p.hold_id, p.weight
+  RETURNING f.place, p.hold_id, p.lease_id, p.weight
 ),
 counted AS (
   UPDATE rowlock_lock AS l
   SET in_use = l.in_use - f.weight
   FROM (SELECT place, sum(weight)::bigint AS weight FROM freed GROUP BY place) AS f
   WHERE l.ctid = f.place
+),
+ended AS (
+  DELETE FROM rowlock_lease AS l
+  WHERE l.id = ANY (ARRAY (
+    SELECT k.id
+    FROM rowlock_lease AS k
+    WHERE k.id = ANY (ARRAY (SELECT f.lease_id FROM freed AS f WHERE f.lease_id = ANY ($5::uuid[])))
+    ORDER BY k.id
+    FOR UPDATE SKIP LOCKED
+  ))
 )
 SELECT hold_id, set_config('synchronous_commit', $4::text, true)
 FROM freed;
 
 -- name: release_shared_one
--- As release_shared, for a single request: $1 name, $2 lease, $3 hold, $4 synchronous_commit.
+-- As release_shared, for a single request whose lease stays: $1 name, $2 lease, $3 hold, $4 synchronous_commit.
 WITH taken AS MATERIALIZED (
   SELECT ctid AS place
   FROM rowlock_lock
