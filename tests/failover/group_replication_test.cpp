@@ -14,7 +14,7 @@ class group_replication_test : public group_test {};
 TEST_F(group_replication_test, loses_nothing_when_its_primary_is_killed) {
   const auto before = epoch();
   auto all = gather();
-  change("kill $(" + std::string{std::getenv("ROWLOCK_TEST_GROUP_CONTROL")} + " primary)");
+  kill(primary());
   until(
       "another primary has raised the epoch",
       [&] {

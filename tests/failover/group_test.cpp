@@ -8,14 +8,22 @@
 
 namespace rowlock::test {
 
+int group_test::primary() {
+  return std::stoi(answer("primary"));
+}
+
 std::string group_test::ask(int member, const std::string& sql) {
-  const auto command = script("CONTROL") + " sql " + std::to_string(member) + " \"" + sql + '"';
-  std::string answer;
+  return answer("sql " + std::to_string(member) + " \"" + sql + '"');
+}
+
+std::string group_test::answer(const std::string& action) {
+  const auto command = script("CONTROL") + ' ' + action;
+  std::string said;
   const std::unique_ptr<std::FILE, int (*)(std::FILE*)> reader{::popen(command.c_str(), "r"), ::pclose};
   std::array<char, 256> part{};
-  while (std::fgets(part.data(), static_cast<int>(part.size()), reader.get())) answer += part.data();
-  while (answer.ends_with('\n')) answer.pop_back();
-  return answer;
+  while (std::fgets(part.data(), static_cast<int>(part.size()), reader.get())) said += part.data();
+  while (said.ends_with('\n')) said.pop_back();
+  return said;
 }
 
 bool group_test::is_whole() {

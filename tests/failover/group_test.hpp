@@ -17,6 +17,13 @@ class group_test : public failover_test {
   void SetUp() override;
 
   static void change(const std::string& action) { control(script("CONTROL") + ' ' + action); }
+  // Kills the member once the group is whole: without a member that it had expelled, it would lose its majority now.
+  static void kill(int member) {
+    until(
+        "the group is whole", [] { return is_whole(); }, 60s);
+    change("kill " + std::to_string(member));
+  }
+  static int primary();
   // What a member answers at once to root's statement.
   static std::string ask(int member, const std::string& sql);
   // The states of the members as one of them sees them: "3307 ONLINE, 3308 UNREACHABLE".
@@ -36,6 +43,8 @@ class group_test : public failover_test {
   void until_everywhere(const std::string& counting_one) const;
 
  private:
+  // What the control program prints.
+  static std::string answer(const std::string& action);
   static std::string script(const std::string& what) {
     return exported(("ROWLOCK_TEST_GROUP_" + what).c_str(), "scripts/with-group-replication");
   }

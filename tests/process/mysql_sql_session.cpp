@@ -18,6 +18,11 @@ class mysql_sql_session final : public sql_session {
   }
   void begin() override { connection_.run("START TRANSACTION"); }
   void guard(const hold& held) override { rowlock::guard(connection_.handle(), held); }
+  // Error 3101 is a commit that lost against another member's of a replication group.
+  bool was_rolled_back(const std::exception& failure) const override {
+    const auto* const said = dynamic_cast<const mysql_failure*>(&failure);
+    return said != nullptr && (said->number() == 1213 || said->number() == 3101);
+  }
   test::dialect dialect() const noexcept override { return dialect::mysql; }
 
  private:

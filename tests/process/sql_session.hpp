@@ -3,6 +3,7 @@
 
 #include <rowlock/hold.hpp>
 
+#include <exception>
 #include <initializer_list>
 #include <memory>
 #include <string>
@@ -31,6 +32,8 @@ class sql_session {
   virtual void begin() = 0;
   // Calls rowlock/guard/*.hpp: throws error(hold_lost) if the hold does not stand.
   virtual void guard(const hold& held) = 0;
+  // Whether run() threw this because the server has rolled the transaction back, so that it can be run again.
+  virtual bool was_rolled_back(const std::exception&) const { return false; }
   virtual test::dialect dialect() const noexcept = 0;
 
   // The only field of the result, as a number.

@@ -21,8 +21,8 @@ std::string tally::report() const {
   const std::lock_guard lock{mutex_};
   text << "granted=" << granted << " written=" << written << " lost=" << lost << " unaware=" << unaware
        << " wrong=" << wrong << " result_without_answer=" << result_without_answer << " broken=" << broken
-       << " unreleased=" << unreleased << " pending=" << pending << " failed=" << failed << ' '
-       << (what_failed_.empty() ? what_broke_ : what_failed_);
+       << " repeated=" << repeated << " unreleased=" << unreleased << " pending=" << pending
+       << " failed=" << failed << ' ' << (what_failed_.empty() ? what_broke_ : what_failed_);
   return text.str();
 }
 

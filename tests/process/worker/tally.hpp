@@ -16,7 +16,8 @@ struct tally {
   std::atomic<std::int64_t> wrong{0};    // the database showed something that it must not show
   std::atomic<std::int64_t> result_without_answer{0};  // the database gave rowlock no answer in time
   std::atomic<std::int64_t> broken{0};                 // the application's own connection broke
-  std::atomic<std::int64_t> unreleased{0};             // release() returned "unknown"
+  std::atomic<std::int64_t> repeated{0};    // the server had rolled the application's transaction back
+  std::atomic<std::int64_t> unreleased{0};  // release() returned "unknown"
   std::atomic<std::int64_t> pending{
       0};  // release() returned "pending": rivals had the row locked at each try
   std::atomic<std::int64_t> failed{0};

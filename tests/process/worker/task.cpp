@@ -9,17 +9,23 @@ namespace rowlock::test {
 
 bool task::speak(const std::function<void(sql_session&)>& words, std::size_t database) {
   auto& session = sessions_[database];
-  try {
-    if (!session) session = sql_session::open(plan_.databases[database].url);
-    words(*session);
-    return true;
-  } catch (const error& refusal) {
-    if (refusal.code() != errc::hold_lost) session.reset();
-    throw;
-  } catch (const std::exception& failure) {
-    counts_.broke(failure.what());
-    session.reset();
-    return false;
+  while (true) {
+    try {
+      if (!session) session = sql_session::open(plan_.databases[database].url);
+      words(*session);
+      return true;
+    } catch (const error& refusal) {
+      if (refusal.code() != errc::hold_lost) session.reset();
+      throw;
+    } catch (const std::exception& failure) {
+      if (session && session->was_rolled_back(failure)) {
+        ++counts_.repeated;
+        continue;
+      }
+      counts_.broke(failure.what());
+      session.reset();
+      return false;
+    }
   }
 }
 

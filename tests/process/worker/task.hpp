@@ -43,7 +43,8 @@ class task {
  protected:
   const load_plan& plan() const { return plan_; }
   tally& counts() { return counts_; }
-  // Runs the words on the application's own connection, and reconnects after a break. False: the connection broke.
+  // Runs the words on the application's own connection, again if the server has rolled their transaction back, and
+  // reconnects after a break. False: the connection broke.
   bool speak(const std::function<void(sql_session&)>& words, std::size_t database = 0);
   void count(release_result result);
 
