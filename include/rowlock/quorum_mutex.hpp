@@ -70,6 +70,8 @@ class ROWLOCK_OWNER quorum_hold {
 
   // As the functions of hold. loss() is that of the member's hold whose loss ended the majority. If loss() or release()
   // is called when the hold is lost and the stop token has not stopped yet, it may be that of another member's hold.
+  // Unlike those of a hold, the stop token's callbacks may run on the thread that releases, destroys or assigns to this
+  // object, if that thread is the first to find the loss; they run before the members' other holds are released.
   [[nodiscard]] std::stop_token stop_token() const noexcept;
   rowlock::loss loss() const noexcept;
 

@@ -33,7 +33,7 @@ std::chrono::nanoseconds quorum_hold::remaining() const noexcept {
 }
 
 std::stop_token quorum_hold::stop_token() const noexcept {
-  return state_ ? state_->stop_token() : std::stop_token{};
+  return state_ && !state_->is_forked() ? state_->stop_token() : std::stop_token{};
 }
 
 rowlock::loss quorum_hold::loss() const noexcept {

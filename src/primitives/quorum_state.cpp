@@ -85,12 +85,15 @@ std::size_t quorum_state::standing() const noexcept {
       members_->all(), [](const auto& one) { return one && one->loss() == rowlock::loss::none; }));
 }
 
+bool quorum_state::lose(rowlock::loss reason) noexcept {
+  auto none = rowlock::loss::none;
+  return loss_.compare_exchange_strong(none, reason);
+}
+
 // Runs the user's callbacks, one of which may destroy this object. Then releases the members' other holds, so
 // that others can get a majority while this object exists.
 void quorum_state::member_was_lost(rowlock::loss reason) noexcept {
-  if (over_.load() || standing() >= settings_.majority) return;
-  auto none = rowlock::loss::none;
-  if (!loss_.compare_exchange_strong(none, reason)) return;
+  if (over_.load() || standing() >= settings_.majority || !lose(reason)) return;
   const auto members = members_;
   std::stop_source told = stop_;
   told.request_stop();
@@ -117,6 +120,10 @@ nanoseconds quorum_state::remaining() const noexcept {
   if (!is_valid()) return nanoseconds{0};
   return std::max(remaining_of_majority(members_->all(), settings_.majority) - settings_.drift,
                   nanoseconds{0});
+}
+
+std::stop_token quorum_state::stop_token() const noexcept {
+  return loss() == rowlock::loss::none ? stop_.get_token() : client_layer::hold_state::stopped_token();
 }
 
 bool quorum_state::is_forked() const noexcept {
@@ -224,19 +231,32 @@ void quorum_state::set_data(const std::string& text) const {
 release_result quorum_state::release() {
   first_->engine().check_process();
   if (released_) return *released_;
-  const bool stood = is_valid();
-  if (const auto lost = loss(); !stood) loss_.store(lost);
+  if (const auto reason = loss(); reason != rowlock::loss::none) return release_lost(reason);
   over_.store(true);
   const auto results = members_->release({});
   const auto say = [&](release_result result) {
     return static_cast<std::size_t>(std::ranges::count(results, result));
   };
-  released_ = !stood                                                ? release_result::lost
-              : say(release_result::released) >= settings_.majority ? release_result::released
-              : say(release_result::pending) > 0                    ? release_result::pending
-              : say(release_result::unknown) > 0                    ? release_result::unknown
-                                                                    : release_result::lost;
+  released_ = say(release_result::released) >= settings_.majority ? release_result::released
+              : say(release_result::pending) > 0                  ? release_result::pending
+              : say(release_result::unknown) > 0                  ? release_result::unknown
+                                                                  : release_result::lost;
   return *released_;
+}
+
+// The members' own notices may come much later, and then find this object over or destroyed. So the stop token stops
+// here, before the members that still stand are released and a rival gets a majority (I5); also if another thread has
+// begun to tell of the loss, because that thread may not have come to the token yet. One of the user's callbacks may
+// destroy this object.
+release_result quorum_state::release_lost(rowlock::loss reason) {
+  lose(reason);
+  over_.store(true);
+  released_ = release_result::lost;
+  const auto members = members_;
+  std::stop_source told = stop_;
+  told.request_stop();
+  members->release({});
+  return release_result::lost;
 }
 
 }  // namespace rowlock::primitives

@@ -67,7 +67,8 @@ class quorum_state {
   model::token token() const noexcept { return token_; }
   const std::string& name() const noexcept { return *name_; }
   std::chrono::nanoseconds remaining() const noexcept;
-  std::stop_token stop_token() const noexcept { return stop_.get_token(); }
+  // As hold_state::stop_token(): after a loss that is not told yet it is not the token that runs others' callbacks.
+  std::stop_token stop_token() const noexcept;
   rowlock::loss loss() const noexcept;
   const std::vector<hold>& holds() const noexcept { return holds_; }
   bool is_forked() const noexcept;
@@ -82,7 +83,9 @@ class quorum_state {
   using watch = std::stop_callback<std::function<void()>>;
 
   std::size_t standing() const noexcept;
+  bool lose(rowlock::loss reason) noexcept;  // false: another thread tells of the loss
   void member_was_lost(rowlock::loss reason) noexcept;
+  release_result release_lost(rowlock::loss reason);
 
   const std::shared_ptr<member_holds> members_;
   std::vector<hold> holds_;
@@ -93,7 +96,7 @@ class quorum_state {
   std::stop_source stop_;
   std::atomic<rowlock::loss> loss_{rowlock::loss::none};
   std::optional<release_result> released_;
-  std::atomic<bool> over_{false};  // release() was called: no more notices
+  std::atomic<bool> over_{false};  // release() was called: it tells of a loss, and no member's notice does
   // Declared last, so that the watches are destroyed first, and no callback runs while the rest is destroyed.
   std::vector<std::unique_ptr<watch>> watches_;
 };

@@ -117,6 +117,99 @@ TEST_F(quorum_hold_test, is_lost_with_its_leases_before_another_is_granted) {
   EXPECT_EQ(held.loss(), loss::expired);
 }
 
+// The members' threads that tell of losses are busy with callbacks of other holds, so the holder is the first to find
+// that its deadline has passed.
+class quorum_untold_test : public quorum_test {
+ protected:
+  using callback = std::stop_callback<std::function<void()>>;
+
+  quorum_untold_test() {
+    for (auto& each : one->clients) {
+      mutex lock{each, "other"};
+      others.push_back(run([&] { return lock.acquire(); }));
+      callbacks.push_back(std::make_unique<callback>(others.back().stop_token(), [this] {
+        ++busy;
+        gone.wait();
+      }));
+    }
+    for (auto& each : databases) {
+      const client operators = make_client(each);
+      run([&] { return admin(operators).release("other"); });
+    }
+    EXPECT_TRUE(soon([&] { return busy == count; }));
+  }
+  ~quorum_untold_test() override {
+    go.set_value();
+    callbacks.clear();
+    for (auto& each : databases) each.faults->forget();
+  }
+
+  void pass_the_deadline() {
+    for (auto& each : databases) each.faults->lose_request("renew", 3);
+    advance(40s);
+  }
+  bool another_is_granted() {
+    const auto two = new_process();
+    return static_cast<bool>(run([&] { return two->lock->try_acquire_for(1min); }));
+  }
+
+  std::promise<void> go;
+  const std::shared_future<void> gone = go.get_future().share();
+  std::atomic<std::size_t> busy{0};
+  const std::unique_ptr<process> one = new_process();
+  std::vector<hold> others;
+  std::vector<std::unique_ptr<callback>> callbacks;
+};
+
+TEST_F(quorum_untold_test, a_release_tells_before_another_is_granted) {
+  auto held = take(*one);
+  ASSERT_TRUE(held);
+  const auto stop = held.stop_token();
+  pass_the_deadline();
+  EXPECT_EQ(held.loss(), loss::expired);
+  EXPECT_FALSE(stop.stop_requested());
+  EXPECT_TRUE(held.stop_token().stop_requested()) << "one that is asked for after the loss";
+  EXPECT_EQ(run([&] { return held.release(); }), release_result::lost);
+  EXPECT_TRUE(stop.stop_requested());
+  EXPECT_EQ(held.loss(), loss::expired);
+  EXPECT_TRUE(another_is_granted());
+}
+
+TEST_F(quorum_untold_test, its_end_tells_before_another_is_granted) {
+  auto held = take(*one);
+  ASSERT_TRUE(held);
+  const auto stop = held.stop_token();
+  pass_the_deadline();
+  run([&] {
+    held = {};
+    return true;
+  });
+  EXPECT_TRUE(stop.stop_requested());
+  EXPECT_TRUE(another_is_granted());
+}
+
+// A minority still stands when the other members are lost. If it were released first, a rival could get a majority
+// before the callbacks have run.
+TEST_F(quorum_untold_test, a_callback_runs_while_what_is_left_stands_and_may_end_the_hold) {
+  auto held = take(*one);
+  ASSERT_TRUE(held);
+  const auto kept = databases[2].holder();
+  std::string holder_then;
+  const std::stop_callback on_loss{held.stop_token(), [&] {
+                                     holder_then = databases[2].holder();
+                                     held = {};
+                                   }};
+  for (const std::size_t i : {0U, 1U}) databases[i].faults->lose_request("renew", 3);
+  for (int i = 0; i < 4; ++i) {
+    advance(10s);
+    ASSERT_TRUE(eventually([&] { return held.member_hold(2).remaining() > 20s; })) << "it is renewed";
+  }
+  ASSERT_EQ(held.loss(), loss::expired);
+  EXPECT_EQ(run([&] { return held.release(); }), release_result::lost);
+  EXPECT_EQ(holder_then, kept);
+  EXPECT_TRUE(soon([&] { return databases[2].holder() != kept; }));
+}
+
 // The end of a std::stop_callback waits for its call, which no thread of the child will ever end.
 TEST_F(quorum_hold_test, whose_loss_is_being_told_at_a_fork_ends_in_the_child) {
   const auto one = new_process();

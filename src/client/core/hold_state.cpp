@@ -74,7 +74,7 @@ void hold_state::notify_request() noexcept {
 
 std::stop_token hold_state::request_token() {
   const model::annotated_lock lock{stop_mutex_};
-  if (request_) return stopped_source().get_token();
+  if (request_) return stopped_token();
   if (!asked_) asked_.emplace();
   return asked_->get_token();
 }
@@ -87,7 +87,11 @@ std::optional<rowlock::release_request> hold_state::request() const {
 }
 
 std::stop_token hold_state::stop_token() const noexcept {
-  return loss() == loss::none ? stop_.get_token() : stopped_source().get_token();
+  return loss() == loss::none ? stop_.get_token() : stopped_token();
+}
+
+std::stop_token hold_state::stopped_token() noexcept {
+  return stopped_source().get_token();
 }
 
 bool hold_state::lose(rowlock::loss reason) noexcept {

@@ -51,6 +51,8 @@ class hold_state {
   // If the hold is lost, the token of a source that has stopped before: the hold's own source runs the callbacks of
   // others, so only deliver() stops it. request_token() does the same.
   std::stop_token stop_token() const noexcept;
+  // A token of that source. Requires: some hold_state has been made.
+  static std::stop_token stopped_token() noexcept;
 
   // Marks the hold as lost, unless it was released or lost before. Returns true if this call has marked it;
   // the caller must then call deliver().
