@@ -3,11 +3,13 @@
 #include "client/call/joint_call.hpp"
 
 #include "client/client_test.hpp"
+#include "client/executors.hpp"
 #include "primitives/access.hpp"
 #include "support/background.hpp"
 
 #include <gmock/gmock.h>
 
+#include <optional>
 #include <vector>
 
 namespace rowlock::test {
@@ -189,6 +191,134 @@ TEST_F(joint_acquire_test, a_closed_client_acquires_nothing) {
   db.close();
   EXPECT_EQ(code_of([&] { acquiring({"a", "b"}).get(); }), errc::closed);
   EXPECT_TRUE(nothing_is_held());
+}
+
+// The client cannot make its lease, so no lock is ever asked for.
+class joint_without_lease_test : public virtual_client_test {
+ protected:
+  struct outcome_of_call {
+    bool ended = false;  // by itself
+    std::optional<errc> failure{};
+    bool granted = false;
+  };
+
+  // Runs the call in a thread of its own, while time passes. It is stopped if it does not end.
+  template <class Call>
+  outcome_of_call outcome_of(Call call) {
+    std::stop_source stop;
+    auto running = in_background([&]() -> outcome_of_call {
+      try {
+        return {.granted = static_cast<bool>(call(acquire_options{.stop = stop.get_token()}))};
+      } catch (const error& failure) {
+        return {.failure = failure.kind()};
+      }
+    });
+    // Far longer than a call waits for a database that is silent.
+    bool ended = false;
+    for (const auto end = time.now() + 90s; !ended && time.now() < end; advance(100ms)) {
+      ended = running.wait_for(0s) == std::future_status::ready;
+    }
+    stop.request_stop();
+    EXPECT_TRUE(soon([&] { return running.wait_for(0s) == std::future_status::ready; }));
+    auto result = running.get();
+    result.ended = ended;
+    return result;
+  }
+  void expect_failure(const outcome_of_call& result, errc expected, const std::string& what) {
+    EXPECT_TRUE(result.ended) << what;
+    EXPECT_EQ(result.failure, expected) << what;
+  }
+  std::string transferred() {
+    hold held = mutex(giver, "m").acquire();
+    return held.transfer(1h);
+  }
+
+  static constexpr int for_ever = 1'000'000;
+  client giver = new_client();
+  client db = new_client();
+  mutex a{db, "a"}, b{db, "b"};
+};
+
+TEST_F(joint_without_lease_test, a_permanent_refusal_is_thrown) {
+  faults.deny("create_lease", for_ever);
+  expect_failure(outcome_of([&](const auto& how) {
+                   return acquire_all({a, b}, how);
+                 }),
+                 errc::privilege, "waits for ever");
+  expect_failure(outcome_of([&](const auto& how) {
+                   return try_acquire_all_for(1h, {a, b}, how);
+                 }),
+                 errc::privilege, "waits for an hour");
+  expect_failure(outcome_of([&](const auto& how) {
+                   return try_acquire_all({a, b}, how);
+                 }),
+                 errc::privilege, "does not wait");
+  faults.forget();
+  EXPECT_TRUE(outcome_of([&](const auto& how) { return acquire_all({a, b}, how); }).granted);
+}
+
+TEST_F(joint_without_lease_test, a_permanent_refusal_ends_an_asynchronous_call) {
+  faults.deny("create_lease", for_ever);
+  hand_executor by_hand;
+  std::vector<acquired_all> got;
+  const auto done = [&](acquired_all one) { got.push_back(std::move(one)); };
+  std::stop_source stop;
+  acquire_all_async(by_hand.get(), {a, b}, done, {.stop = stop.get_token()});
+  try_acquire_all_async(by_hand.get(), {a, b}, 0ms, done);
+  for (int i = 0; i < 600 && by_hand.size() < 2; ++i) advance(100ms);
+  EXPECT_EQ(by_hand.size(), 2U);
+  stop.request_stop();
+  while (got.size() < 2 && by_hand.run_one()) {
+  }
+  for (const auto& one : got) {
+    ASSERT_TRUE(one.failure);
+    EXPECT_EQ(one.failure->kind(), errc::privilege);
+  }
+}
+
+// A group says what one lock says: nobody was asked, so the locks are not known to be busy.
+TEST_F(joint_without_lease_test, a_failure_that_lasts_is_thrown_when_the_time_is_up) {
+  for (const bool is_lost : {false, true}) {
+    is_lost ? faults.lose_request("create_lease", for_ever) : faults.refuse("create_lease", for_ever);
+    const auto expected = is_lost ? errc::unreachable : errc::contention;
+    expect_failure(outcome_of([&](const auto& how) { return a.try_acquire_for(3s, how); }), expected,
+                   "one lock");
+    expect_failure(outcome_of([&](const auto& how) {
+                     return try_acquire_all_for(3s, {a, b}, how);
+                   }),
+                   expected, "a group");
+    expect_failure(outcome_of([&](const auto& how) {
+                     return try_acquire_all({a, b}, how);
+                   }),
+                   expected, "a group that does not wait");
+    faults.forget();
+  }
+}
+
+TEST_F(joint_without_lease_test, a_failure_that_passes_only_delays_whoever_waits) {
+  faults.refuse("create_lease", 3);
+  EXPECT_TRUE(outcome_of([&](const auto& how) { return acquire_all({a, b}, how); }).granted);
+}
+
+TEST_F(joint_without_lease_test, an_earlier_failure_says_nothing_about_a_later_call) {
+  faults.deny("create_lease", for_ever);
+  expect_failure(outcome_of([&](const auto& how) { return a.acquire(how); }), errc::privilege, "earlier");
+  faults.forget();
+  EXPECT_TRUE(outcome_of([&](const auto& how) { return try_acquire_all({a, b}, how); }).granted);
+}
+
+TEST_F(joint_without_lease_test, an_adoption_says_why_too) {
+  const auto text = transferred();
+  const auto adopting = [&](const auto&) { return adopt(db, text); };
+  faults.deny("create_lease", for_ever);
+  const auto begun = time.now();
+  expect_failure(outcome_of(adopting), errc::privilege, "denied");
+  EXPECT_LT(time.now() - begun, 5s) << "at once";
+  faults.forget();
+  faults.refuse("create_lease", for_ever);
+  expect_failure(outcome_of(adopting), errc::contention, "refused");
+  faults.forget();
+  EXPECT_TRUE(outcome_of(adopting).granted);
 }
 
 }  // namespace

@@ -89,8 +89,8 @@ void joint_acquire::asked() {
     if (!may_retry(failure)) throw;
     return ask(reconnect_.next());
   }
+  if (!round->lease) return ask_without_lease();
   answer_.note_failure({});
-  if (!round->lease) return ask(1ms);
   holds_.insert(holds_.end(), round->holds.begin(), round->holds.end());
   room_.resize(wanted_.size() - holds_.size());
   round_.reset();
@@ -115,6 +115,17 @@ void joint_acquire::asked() {
     }
   }
   holds_.size() < wanted_.size() ? ask() : all_are_granted();
+}
+
+// Nobody was asked, so no lock is known to be busy, and the round does not count.
+void joint_acquire::ask_without_lease() {
+  rounds_ = 0;
+  begun_ = engine_.environment().time.now();
+  const auto why = engine_.services().queue.why_no_lease(called_at_);
+  if (!why) return ask(1ms);
+  answer_.note_failure(why);
+  if (!how_long_.waits || !is_temporary(client_layer::copy_of(why))) std::rethrow_exception(why);
+  ask(reconnect_.next());
 }
 
 bool joint_acquire::may_retry(const error& failure) {

@@ -33,6 +33,8 @@ namespace rowlock::client_layer {
 //             |                       | a lock's row is locked       | waiting; if the caller does not wait,
 //             |                       |                              | asking again; after too long settled
 //             |                       | the answer was lost          | asking again
+//             |                       | the client has no lease      | asking again, unless that is permanent, or
+//             |                       |                              | the caller does not wait
 //   waiting   | the first lock that   | the lock is granted          | asking for the rest; if it was the
 //             | is not free, in its   |                              | last one, as when all are granted
 //             | queue                 |                              |
@@ -75,6 +77,7 @@ class joint_acquire final : public serial_steps {
   void begin_asking();
   void ask(std::chrono::nanoseconds pause = {});
   void asked();
+  void ask_without_lease();
   void wait_for_next();
   void waited();
   void all_are_granted();

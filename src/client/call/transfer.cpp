@@ -23,11 +23,15 @@ using namespace std::chrono_literals;
 using what = outcome::what;
 
 std::shared_ptr<lease> lease_of(engine& on, instant until) {
+  const auto begun = on.environment().time.now();
   on.start_keeper();
   for (;;) {
     if (auto lease = on.services().queue.lease()) return lease;
+    std::optional<error> failure;
+    if (const auto why = on.services().queue.why_no_lease(begun)) failure.emplace(copy_of(why));
+    if (failure && !is_temporary(*failure)) throw *failure;
     if (!on.sleep(std::min<std::chrono::nanoseconds>(1ms, until - on.environment().time.now()), {})) {
-      throw no_answer(on.environment().longest_call());
+      throw failure ? *failure : no_answer(on.environment().longest_call());
     }
   }
 }

@@ -18,9 +18,11 @@ void submission_queue::count_worker(worker_role role, bool connected) {
 }
 
 void submission_queue::use_lease(std::shared_ptr<client_layer::lease> made) noexcept {
+  std::exception_ptr over;
   {
     const model::annotated_lock lock{mutex_};
     lease_.swap(made);
+    over.swap(no_lease_);
     acquiring_.blocked = releasing_.blocked = false;
   }
   wake_all();
@@ -31,6 +33,17 @@ bool submission_queue::drop_lease(const client_layer::lease& over) noexcept {
   if (lease_.get() != &over) return false;
   lease_.reset();
   return true;
+}
+
+void submission_queue::note_no_lease(std::exception_ptr failure) noexcept {
+  const model::annotated_lock lock{mutex_};
+  no_lease_.swap(failure);
+  no_lease_since_ = environment_.time.now();
+}
+
+std::exception_ptr submission_queue::why_no_lease(instant since) const noexcept {
+  const model::annotated_lock lock{mutex_};
+  return no_lease_since_ > since ? no_lease_ : nullptr;
 }
 
 std::shared_ptr<lease> submission_queue::lease() const {

@@ -10,6 +10,7 @@
 #include "model/annotated_mutex.hpp"
 
 #include <condition_variable>
+#include <exception>
 #include <functional>
 #include <utility>
 #include <vector>
@@ -79,6 +80,11 @@ class submission_queue {
     const model::annotated_lock lock{mutex_};
     return lease_;
   }
+
+  // While there is no lease: why none could be made. use_lease() forgets it.
+  void note_no_lease(std::exception_ptr failure) noexcept;
+  // The latest such failure, if it came after that time. Null: the lease is still being made, or there is one.
+  std::exception_ptr why_no_lease(instant since) const noexcept;
 
   // Waits for the next batch of that role. Empty: the queue was stopped, and nothing is left that may run. If
   // is_connected() says that the worker is not connected while another one is, this returns at once with
@@ -205,6 +211,8 @@ class submission_queue {
   stoppable_sleep reconnects_{environment_.time};
   pending_operations pending_ ROWLOCK_GUARDED_BY(mutex_);
   std::shared_ptr<client_layer::lease> lease_ ROWLOCK_GUARDED_BY(mutex_);
+  std::exception_ptr no_lease_ ROWLOCK_GUARDED_BY(mutex_);  // while lease_ is null
+  instant no_lease_since_ ROWLOCK_GUARDED_BY(mutex_){};     // when that was noted
   bool split_ = false;  // as split_roles() says, before any thread uses the queue
   bool stopping_ ROWLOCK_GUARDED_BY(mutex_) = false;
   bool stopped_ ROWLOCK_GUARDED_BY(mutex_) = false;

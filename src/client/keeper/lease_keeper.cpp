@@ -150,6 +150,7 @@ void lease_keeper::report(const error& failure) {
   const bool is_permanent = !is_temporary(failure);
   std::size_t failed_acquires = 0;
   if (!queue_.lease()) {
+    queue_.note_no_lease(std::current_exception());
     failed_acquires = queue_.fail_acquires(std::current_exception(), is_permanent);
     if (is_permanent) poll_.fail_all(std::current_exception());
   }
