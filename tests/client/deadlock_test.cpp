@@ -96,6 +96,23 @@ TEST_P(deadlock_test, a_waiter_for_somebody_at_work_goes_on_waiting) {
   EXPECT_TRUE(later.get());
 }
 
+// A permit that rests has the id of the hold that is over, but its lock comes free without its owner.
+TEST_P(deadlock_test, a_permit_that_rests_makes_no_circle) {
+  counting_semaphore here{db, "s", 1};
+  auto over = here.acquire(1, {.min_hold = 3s});
+  EXPECT_EQ(over.release(), release_result::released);
+  std::promise<void> has_m;
+  auto waiter = in_background([&] {
+    const hold mine = mutex(other, "m").acquire();
+    has_m.set_value();
+    return static_cast<bool>(counting_semaphore(other, "s", 1).acquire());
+  });
+  has_m.get_future().wait();
+  ASSERT_TRUE(eventually([&] { return queued("s") == 1; }));
+  EXPECT_TRUE(mutex(db, "m").acquire({.detect_deadlock = true})) << "when the rest is over";
+  EXPECT_TRUE(waiter.get());
+}
+
 TEST_P(deadlock_test, the_operator_sees_who_waits_in_a_circle) {
   EXPECT_TRUE(admin{db}.cycles().empty());
   int have = 0;

@@ -54,6 +54,8 @@ class graph {
     std::int64_t in_use = 0;
     std::optional<owner> holder;
     for (const auto& held : lock.holders) {
+      // What rests comes free by itself, whatever the owner of the hold that is over waits for.
+      if (model::rests(held.hold, held.lease.id)) continue;
       if (held.expires_in <= milliseconds{0} || !is_stuck(held.hold.owner())) continue;
       in_use += held.weight;
       if (!holder) holder = held.hold.owner();
