@@ -2,6 +2,8 @@
 
 #include "client/parts_test.hpp"
 
+#include <array>
+
 namespace rowlock::test {
 namespace {
 
@@ -283,13 +285,32 @@ TEST_F(edit_round_test, watchers_are_woken_by_a_change_of_an_office_alone) {
   EXPECT_FALSE(wakes(a, [](const auto& view) { return raising(view); }));
   EXPECT_TRUE(wakes(none, says(model::lock_kind::election)));
   EXPECT_FALSE(wakes(a, says(model::lock_kind::mutex)));
-  const auto candidate = rival_with_lease();
-  EXPECT_FALSE(wakes(none, [&](const auto& view) {
+  const auto queueing = [](const store::lock_view& view, const rival& candidate) {
     auto made = raising(view, what::queued);
     made.change.enqueue.push_back({made.change.row->next_ticket++, candidate.hold, candidate.lease});
     made.change.row->has_queue = true;
     return made;
-  })) << "it only waits";
+  };
+  const std::array candidates{rival_with_lease(), rival_with_lease(), rival_with_lease()};
+  EXPECT_FALSE(wakes(none, [&](const auto& view) { return queueing(view, candidates[0]); }))
+      << "it only waits";
+  EXPECT_TRUE(wakes(none, [&](const auto& view) {
+    auto made = queueing(view, candidates[1]);
+    made.change.granted_now = true;
+    made.change.row->lease = candidates[0].lease;
+    made.change.row->hold = candidates[0].hold;
+    made.change.row->in_use = 1;
+    made.change.dequeue.push_back(candidates[0].hold);
+    return made;
+  })) << "it waits behind another, who leads from now on";
+  EXPECT_TRUE(wakes(none, [&](const auto& view) {
+    auto made = queueing(view, candidates[2]);
+    store::lease_record rest;
+    rest.id = rest.client = model::lease_id::random();
+    rest.ttl = 1h;
+    made.change.create_leases.push_back(rest);
+    return made;
+  })) << "it waits for the end of a rest, during which nobody leads";
 }
 
 TEST_F(edit_round_test, waiters_beyond_the_part_that_was_read_are_left_to_a_sweep) {

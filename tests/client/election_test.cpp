@@ -144,6 +144,33 @@ TEST_P(election_test, a_change_wakes_who_waits_for_it) {
   EXPECT_FALSE(waits.get().led);
 }
 
+// The request of a third candidate finds the leader dead, elects the second, and stands in the queue.
+TEST_P(election_test, a_change_that_another_candidate_causes_wakes_who_waits_for_it) {
+  auto never = slow_to_renew();
+  never.poll_interval = 1h;
+  never.sweep_interval.reset();
+  const client first = new_client(never), second = new_client(never), third = new_client(never);
+  const client onlooker = new_client(has_mysql_dialect(GetParam()) ? observing() : never);
+  election one{first, "scheduler"}, two{second, "scheduler"}, three{third, "scheduler"};
+  election seen_from_afar{onlooker, "scheduler"};
+  // The onlooker has seen a change, so it listens.
+  auto waits = waits_for_change(seen_from_afar, {});
+  ASSERT_TRUE(eventually([&] { return onlooker.stats().statements > 3; }));
+  const auto office = one.campaign();
+  const auto seen = waits.get();
+  auto next = campaigning(two);
+  const auto before = onlooker.stats().statements;
+  waits = waits_for_change(seen_from_afar, seen);
+  ASSERT_TRUE(eventually([&] { return onlooker.stats().statements > before; }));
+  kill(lease_of("scheduler"));
+  auto last = in_background([&] { return three.campaign(); });
+  auto leads = next.get();
+  EXPECT_EQ(waits.wait_for(10s), std::future_status::ready);
+  leads.resign();
+  EXPECT_NE(waits.get(), seen);
+  EXPECT_TRUE(last.get());
+}
+
 TEST_P(election_test, a_row_that_nobody_was_granted_is_no_change) {
   side().create(std::vector<model::lock_definition>{{"scheduler", model::lock_kind::election, 1}});
   EXPECT_EQ(there.wait_for(120ms, {}), leadership{});

@@ -24,11 +24,13 @@ edit_state state_of(edit_result result, const outcome& decided, const edit_item&
   return decided.result == what::guarded ? edit_state::locked : edit_state::settled;
 }
 
-// Whether the change may concern clients that watch an office (see office_watchers).
+// Whether the change may concern clients that watch an office (see office_watchers). A candidate who only joins the queue
+// does not concern them; but the same edit may replace a dead leader, or let the office rest after one.
 bool is_of_an_office(const decision& made) {
   const auto& change = made.change;
   if (!change.row) return change.value && made.outcome.stored.kind == model::lock_kind::election;
-  return change.row->kind == model::lock_kind::election && change.enqueue.empty();
+  const bool only_queues = !change.enqueue.empty() && !change.granted_now && change.create_leases.empty();
+  return change.row->kind == model::lock_kind::election && !only_queues;
 }
 
 template <class Entry>
