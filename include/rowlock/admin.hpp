@@ -52,11 +52,13 @@ struct history_line {
   std::int64_t id = 0;
   std::chrono::milliseconds ago{0};
   // granted, handed over (granted to a waiter), released, lost, forced, moved (to another process, with its
-  // token), release requested, queued, left the queue; or unknown: an event that a later version has added.
+  // token; or to a higher token, which a quorum_mutex raises), release requested, queued, left the queue; or unknown: an
+  // event that a later version has added. A hold that another process reclaims is lost.
   std::string event;
   fencing_token token;       // 0 for one that waits
   rowlock::hold_id hold_id;  // nil for a release request
-  // Who did it, if that was not the holder, and the reason of a request, cut to 512 bytes.
+  // Who did it, if that was not the holder, and the reason of a request, cut to 512 bytes. After a raised token the
+  // earlier one.
   std::string detail;
   // The holder or waiter; empty if its lease was gone and no earlier line that was read names it.
   std::string host;

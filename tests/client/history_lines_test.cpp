@@ -131,6 +131,44 @@ TEST(history_lines_test, a_grant_with_an_explicit_ttl_is_on_the_lease_of_its_own
   EXPECT_THAT(lines(a_lock().held_by(me)), IsEmpty()) << "it keeps its id and its token";
 }
 
+TEST(history_lines_test, what_is_reclaimed_was_lost_to_who_reclaims_it) {
+  const model::waiter mine{0, me.hold, me.lease};
+  const store::lock_view exclusive = a_lock().held_by(first).queued(second);
+  const auto lines = lines_of(
+      exclusive, client_layer::decide_reclaim(exclusive, first.hold, first.lease, mine), intent::reclaim);
+  EXPECT_THAT(lines, ElementsAre(line(history_event::lost, first, 7), line(history_event::granted, me, 8)));
+  EXPECT_EQ(lines.at(0).detail, "reclaimed by root@host:1 rowlock");
+  const store::lock_view shared = a_semaphore(2).shared_by(first).shared_by(second, 1, {});
+  const auto others =
+      lines_of(shared, client_layer::decide_reclaim(shared, first.hold, first.lease, mine), intent::reclaim);
+  EXPECT_THAT(others, ElementsAre(line(history_event::lost, first, 8), line(history_event::lost, second, 9),
+                                  line(history_event::granted, me, 10)));
+  EXPECT_EQ(others.at(1).detail, "") << "nobody has reclaimed it";
+}
+
+// A quorum raises its members' tokens to the highest of them.
+TEST(history_lines_test, a_hold_whose_token_was_raised_is_granted_once) {
+  const store::lock_view view = a_lock().held_by(me).queued(first);
+  const auto lines = lines_of(view, client_layer::decide_raise_token(view, me.hold, 12));
+  EXPECT_THAT(lines, ElementsAre(line(history_event::moved, me, 12)));
+  EXPECT_EQ(lines.at(0).detail, "from token 7");
+}
+
+TEST(history_lines_test, an_upgrade_is_a_grant) {
+  const store::lock_view view = a_shared_mutex().shared_by(me);
+  EXPECT_THAT(lines_of(view, client_layer::decide_upgrade(view, me.hold, no_skew)),
+              ElementsAre(line(history_event::granted, me, 9)));
+}
+
+// A request that was granted before its lease was lost is sent again on the next lease, with the same id.
+TEST(history_lines_test, a_hold_of_the_dead_is_lost_even_if_its_request_is_granted_again) {
+  party before = me;
+  before.lease = lease_id::random();
+  const store::lock_view view = a_lock().held_by(before, {});
+  EXPECT_THAT(lines_of(view, acquire(view)),
+              ElementsAre(line(history_event::lost, before, 7), line(history_event::granted, me, 8)));
+}
+
 TEST(history_lines_test, permits_are_holds_and_those_of_the_dead_are_lost) {
   const store::lock_view view = a_semaphore(3).shared_by(first).shared_by(second, 1, {}).shared_by(me);
   EXPECT_THAT(lines_of(view, release(view)),

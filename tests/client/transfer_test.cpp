@@ -249,6 +249,19 @@ TEST_P(transfer_test, a_restarted_program_reclaims_with_a_new_token_and_before_w
 }
 
 // Both holds would be valid until the first has learned of its loss.
+TEST_P(transfer_test, a_history_says_who_has_reclaimed_a_hold) {
+  admin operations{db};
+  operations.record({"a", 100, 24h});
+  const client recording = new_client();
+  const auto dead = hold_of_the_dead({"a"});
+  EXPECT_TRUE(reclaim(recording, dead.receipt));
+  const auto lines = operations.history("a", 100);
+  const auto lost = std::ranges::find(lines, "lost", &history_line::event);
+  ASSERT_NE(lost, lines.end());
+  EXPECT_EQ(lost->token.value(), dead.token);
+  EXPECT_THAT(lost->detail, testing::StartsWith("reclaimed by "));
+}
+
 TEST_P(transfer_test, reclaims_nothing_from_this_process) {
   hold held = mutex(db, "a").acquire();
   const auto receipt = held.receipt();

@@ -36,13 +36,16 @@ std::shared_ptr<lease> lease_of(engine& on, instant until) {
   }
 }
 
-using take_decision = decision (*)(const store::lock_view&, model::hold_id old, model::lease_id from,
-                                   const model::waiter& mine);
+struct take_decision {
+  decision (*decide)(const store::lock_view&, model::hold_id old, model::lease_id from,
+                     const model::waiter& mine);
+  intent why;
+};
 
 // Decides until the outcome is known, even after lost answers, or until this client's lease is over, which must not get
 // the hold any more: then the result is empty. If a call fails in doubt, the hold is released, because the call may have
 // been executed. Each call takes the hold under a new id, so it never releases another caller's hold.
-std::optional<hold_ptr> take_on_present_lease(engine& on, const transfer_note& note, take_decision decide,
+std::optional<hold_ptr> take_on_present_lease(engine& on, const transfer_note& note, const take_decision& how,
                                               instant called_at) {
   const auto until = called_at + on.environment().longest_call();
   const auto lease = lease_of(on, until);
@@ -56,8 +59,8 @@ std::optional<hold_ptr> take_on_present_lease(engine& on, const transfer_note& n
   outcome settled;
   try {
     settled = on.tasks().decide_with_retry(
-        note.name, {note.hold, true},
-        [decide, note, in_use, decided, lease, &time = on.environment().time,
+        note.name, {note.hold, true, how.why},
+        [decide = how.decide, note, in_use, decided, lease, &time = on.environment().time,
          mine = model::waiter{0, hold, lease->id()}](const store::lock_view& view) {
           decided->store(true);
           if (lease->is_valid(time.now())) return decide(view, note.hold, note.lease, mine);
@@ -86,12 +89,12 @@ std::optional<hold_ptr> take_on_present_lease(engine& on, const transfer_note& n
   return settled.result == what::busy ? std::nullopt : std::optional<hold_ptr>{nullptr};
 }
 
-hold_ptr take(engine& on, const transfer_note& note, take_decision decide) {
+hold_ptr take(engine& on, const transfer_note& note, const take_decision& how) {
   on.check_usable();
   const auto called_at = on.environment().time.now();
   const auto room = on.take_room();
   for (;;) {
-    if (auto taken = take_on_present_lease(on, note, decide, called_at)) return *std::move(taken);
+    if (auto taken = take_on_present_lease(on, note, how, called_at)) return *std::move(taken);
   }
 }
 
@@ -244,7 +247,7 @@ std::string transfer(const hold_ptr& hold, std::chrono::milliseconds ttl, const 
 }
 
 hold_ptr adopt(engine& on, const transfer_note& note) {
-  return take(on, note, decide_adopt);
+  return take(on, note, {decide_adopt, intent::use});
 }
 
 hold_ptr reclaim(engine& on, const transfer_note& note) {
@@ -259,7 +262,7 @@ hold_ptr reclaim(engine& on, const transfer_note& note) {
                             "when it has ended, or let it transfer the hold",
                             holder.lease.pid, note.name));
   }
-  return take(on, note, decide_reclaim);
+  return take(on, note, {decide_reclaim, intent::reclaim});
 }
 
 bool extend(engine& on, const transfer_note& note) {

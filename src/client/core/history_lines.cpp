@@ -85,6 +85,20 @@ std::string described(const process_identity& who) {
   return fmt::format("by {}@{}:{} {}", who.user, who.host, who.pid, who.application);
 }
 
+// A process that reclaims a hold knows that the holder has died, although the lease still lives.
+store::history_entry end_of(const standing_hold& old, intent why, const std::string& by) {
+  const auto made = [&](history_event event, const std::string& detail) {
+    return store::history_entry{event, old.token, old.hold, old.lease, detail};
+  };
+  if (!old.is_alive) return made(history_event::lost, "");
+  switch (why) {
+    case intent::force: return made(history_event::forced, by);
+    case intent::reclaim: return made(history_event::lost, "reclaimed " + by);
+    case intent::use: break;
+  }
+  return made(history_event::released, "");
+}
+
 }  // namespace
 
 std::vector<store::history_entry> history_lines(const store::lock_view& before,
@@ -101,12 +115,9 @@ std::vector<store::history_entry> history_lines(const store::lock_view& before,
     return std::ranges::any_of(holds, [&](const auto& one) { return one.token == old.token; });
   };
   for (const auto& old : held) {
-    if (find(holds, old.hold) || moved_to(old)) continue;
-    const bool forced = old.is_alive && why == intent::force;
-    lines.push_back({!old.is_alive ? history_event::lost
-                     : forced      ? history_event::forced
-                                   : history_event::released,
-                     old.token, old.hold, old.lease, forced ? by : ""});
+    // A dead hold's id may stand again, on another lease: the lock was granted to the same request anew.
+    if ((old.is_alive && find(holds, old.hold)) || moved_to(old)) continue;
+    lines.push_back(end_of(old, why, by));
   }
   if (change.request) {
     const auto reason = model::printable(change.request->reason.substr(0, reason_bytes_at_most));
@@ -128,10 +139,13 @@ std::vector<store::history_entry> history_lines(const store::lock_view& before,
   }
   std::ranges::sort(begun, {}, &standing_hold::token);
   for (const auto& one : begun) {
-    const auto event = moved_from(one)               ? history_event::moved
+    // An exclusive hold that stays exclusive gets another token only if somebody raises it.
+    const bool raised = before.row.hold == one.hold && before.row.lease == one.lease;
+    const auto event = raised || moved_from(one)     ? history_event::moved
                        : waiter_of(before, one.hold) ? history_event::handed_over
                                                      : history_event::granted;
-    lines.push_back({event, one.token, one.hold, one.lease});
+    lines.push_back({event, one.token, one.hold, one.lease,
+                     raised ? fmt::format("from token {}", before.row.token) : ""});
   }
   for (const auto& waiter : change.enqueue)
     lines.push_back({history_event::queued, 0, waiter.hold, waiter.lease});

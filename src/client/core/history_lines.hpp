@@ -9,7 +9,11 @@
 
 namespace rowlock::client_layer {
 
-enum class intent { use, force };  // force: an operator takes the lock from its holders
+enum class intent {
+  use,
+  force,    // an operator takes the lock from its holders
+  reclaim,  // a process continues the hold of one that has died
+};
 
 // before: what the change was decided from. by: who decides, for the events that a holder does not cause
 // itself. A latch and a barrier have no history, because nobody holds them.

@@ -19,7 +19,8 @@ void edit_for(std::span<const std::shared_ptr<task_operation>> tasks, worker_ser
     edit.add({.name = task->edits,
               .about = task->about.hold,
               .own = lease ? lease->id() : lease_id{},
-              .needs_data = task->about.needs_data});
+              .needs_data = task->about.needs_data,
+              .why = task->about.why});
   }
   // The caller of a task may have given up since the task was taken. Its decision is not made any more: the caller
   // may have gone on, and this edit could undo what it has done since. Under the row's lock the order is certain.

@@ -20,11 +20,13 @@ using lock_decision = std::function<decision(const store::lock_view&)>;
 // The hold that a decision is about, nil if it is about no single one. Most decisions do not need its data.
 struct decision_subject {
   decision_subject() = default;
-  decision_subject(model::hold_id about, bool with_data = false)  // NOLINT: the hold alone says it
-      : hold{about}, needs_data{with_data} {}
+  decision_subject(model::hold_id about, bool with_data = false,  // NOLINT: the hold alone says it
+                   intent what_for = intent::use)
+      : hold{about}, needs_data{with_data}, why{what_for} {}
 
   model::hold_id hold;
   bool needs_data = false;  // lock_view::data
+  intent why = intent::use;
 };
 
 struct edit_task final : task_operation {
