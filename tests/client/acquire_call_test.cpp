@@ -112,10 +112,12 @@ TEST_F(acquire_call_test, abandoned_when_it_has_gone_on_it_keeps_its_hold) {
 }
 
 TEST_F(acquire_call_test, dropped_by_its_executor_it_is_released) {
-  started("a");
-  ASSERT_TRUE(is_settled());
-  by_hand.drop_next();
-  EXPECT_TRUE(soon([&] { return holder_of("a").empty(); }));
+  for (const auto min_hold : {0h, 24h}) {
+    made({{"a"}}, {}, {.min_hold = min_hold})->start();
+    ASSERT_TRUE(is_settled());
+    by_hand.drop_next();
+    EXPECT_TRUE(soon([&] { return holder_of("a").empty(); })) << "nobody got it, so it does not rest";
+  }
   EXPECT_EQ(continued, 0);
 }
 

@@ -177,10 +177,12 @@ TEST_F(joint_call_test, abandoned_when_it_is_granted_all_are_released) {
 }
 
 TEST_F(joint_call_test, dropped_by_its_executor_all_are_released) {
-  started({"a", "b", "c"});
-  ASSERT_TRUE(eventually([&] { return by_hand.size() == 1; }));
-  by_hand.drop_next();
-  EXPECT_TRUE(nothing_is_left());
+  for (const auto min_hold : {0h, 24h}) {
+    started({"a", "b", "c"}, {}, {.min_hold = min_hold});
+    ASSERT_TRUE(eventually([&] { return by_hand.size() == 1; }));
+    by_hand.drop_next();
+    EXPECT_TRUE(nothing_is_left()) << "nobody got them, so they do not rest";
+  }
   EXPECT_EQ(continued, 0);
 }
 

@@ -296,6 +296,18 @@ TEST_F(joint_move_tries_test, one_whose_loss_was_reported_meanwhile_is_not_taken
   EXPECT_THAT(withdrawn(), testing::ElementsAre("a"));
 }
 
+// They were not given to the caller, so nothing is to rest.
+TEST_F(joint_move_tries_test, what_was_moved_and_is_given_back_has_no_minimum_hold_time) {
+  moving.emplace(*engine, std::vector{request("a"), request("b")}, from, 60s, 1h);
+  run();
+  ASSERT_EQ(moving->outcome(), result::moved);
+  for (const auto& hold : moving->moved()) EXPECT_GT(hold->keep_until(), time.now() + 59min);
+  moving->drop_moved();
+  const auto releases = submitted().releases;
+  ASSERT_EQ(releases.size(), 2U);
+  for (const auto& one : releases) EXPECT_EQ(one->keep_until, client_layer::instant{}) << one->name;
+}
+
 TEST_F(joint_move_tries_test, whoever_gives_up_withdraws_all) {
   moving->withdraw();
   for (const auto& hold : from) EXPECT_FALSE(hold->is_valid());

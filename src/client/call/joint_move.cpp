@@ -113,6 +113,7 @@ void joint_move::withdraw() const noexcept {
 
 void joint_move::drop_moved() noexcept {
   for (const auto& hold : moved_) {
+    hold->set_keep_until({});
     if (hold->begin_release()) {
       auto ending = hold->take_ending();
       ending->answer.reset();
