@@ -1,7 +1,9 @@
 """The statements of rowlock.py, and what differs between the databases: how to connect, and words of the dialects."""
-import collections, contextlib, os, sqlite3, subprocess
+import collections, contextlib, getpass, os, socket, sqlite3, subprocess, sys, time
 from urllib.parse import unquote, urlsplit
 
+SCHEMA = 5  # the version that is known here
+NIL = "0" * 32  # the hold of a lock that rests
 # After these errors nothing is in doubt: deadlocks, locked rows, a busy file.
 HARMLESS = {"40001", "40P01", "55P03", 1020, 1205, 1213, "database is locked"}
 NOW = "(CAST(round((julianday('now') - 2440587.5) * 86400000.0) AS INTEGER) * 1000)"  # microseconds since 1970
@@ -38,30 +40,43 @@ WORDS = {  # for PostgreSQL, for MariaDB and MySQL, for SQLite
 
 SECOND = 1 << 21  # how many tokens are one second
 Waiter = collections.namedtuple("Waiter", "ticket hold lease client left ttl", defaults=(0, 0))
-
-
 LOCK = "lease holder token next_ticket delay_ms is_fair_mutex is_here skew next_token left ttl queue"
 
 
 class Lock(collections.namedtuple("Lock", LOCK)):
     """What an edit decides from: the row, the server, the holder's lease and the queue. Times are microseconds."""
 
-    def is_due(self, left, ttl):
-        """Whether a lease may be killed: it has expired, or the database's clock was set back."""
-        return left + self.skew <= 0 or left > ttl + self.skew
+    def check(self, name):
+        if not self.is_fair_mutex:
+            raise RuntimeError(f"{name} is not a fair mutex")
+        if not self.is_here:
+            raise RuntimeError("the database was recorded on another server; `rowlock sweep` records this one")
+
+
+class Again(TimeoutError):
+    """Nothing was done, and nothing is in doubt. A transaction that raises it calls remove(obstacle) after its end."""
+
+    def __init__(self, remove=None, obstacle=None):
+        super().__init__("others keep a row or the file locked")
+        self.remove, self.obstacle = remove, obstacle
 
 
 class Database:
-    """A connection. In its statements, words in braces stand for WORDS, and %s for a parameter."""
+    """A connection. In its statements, words in braces stand for WORDS, and %s for a parameter. After a failure of the
+    driver, which is in `errors`, all is over; after Again, a part may be repeated."""
 
     def __init__(self, url, prefix):
         kind, _, self.file = url.partition(":")
         self.dialect, self.prefix, self.files = {"sqlite": 2, "mysql": 1, "mariadb": 1}.get(kind, 0), prefix, None
         self.words = {word: texts[self.dialect] for word, texts in WORDS.items()}
         (self.connect_postgres, self.connect_mysql, self.connect_sqlite)[self.dialect](url)
+        ((newest, oldest),) = self.run("SELECT schema_version, min_library FROM rowlock_meta")
+        if not oldest <= SCHEMA <= newest:
+            raise RuntimeError(f"the schema has version {newest}; this client knows {SCHEMA}")
 
     def connect_postgres(self, url):
         import psycopg2
+        self.errors = psycopg2.Error
         self.connection = psycopg2.connect(url)
         self.connection.set_session(isolation_level="READ COMMITTED", readonly=False, autocommit=True)
         self.run("SET synchronous_commit = on; SET client_encoding = 'UTF8'; SET row_security = off; "
@@ -69,6 +84,7 @@ class Database:
 
     def connect_mysql(self, url):
         import pymysql
+        self.errors = pymysql.Error
         at, found_rows = urlsplit(url), 2
         self.connection = pymysql.connect(
             host=at.hostname, port=at.port or 3306, user=unquote(at.username), password=unquote(at.password or ""),
@@ -78,7 +94,8 @@ class Database:
         self.run("SET SESSION TRANSACTION ISOLATION LEVEL READ COMMITTED, READ WRITE")
 
     def connect_sqlite(self, url):
-        self.connection = sqlite3.connect(self.file, isolation_level=None)
+        self.errors = sqlite3.Error, OSError
+        self.connection = sqlite3.connect(self.file, isolation_level=None, timeout=1)
         self.run("PRAGMA synchronous = FULL")
         self.run("SELECT count(*) FROM rowlock_meta")  # opens the -wal and the -shm
         stat = subprocess.run(["stat", "-Lc", "%.9W", self.file], check=True, stdout=subprocess.PIPE)
@@ -96,26 +113,50 @@ class Database:
     def run(self, text, *arguments):
         """Returns the rows, with ids as hexadecimal digits, or how many rows were changed."""
         cursor = self.connection.cursor()
-        cursor.execute(self.sql(text), arguments)
+        try:
+            cursor.execute(self.sql(text), arguments)
+            rows = cursor.fetchall() if cursor.description else []
+        except self.errors as failure:
+            if (getattr(failure, "pgcode", None) or (failure.args or [None])[0]) in HARMLESS:
+                raise Again from failure
+            raise
         if not cursor.description:
             return cursor.rowcount
         names = [column[0] for column in cursor.description]
-        return [[as_text(value, name.endswith("_id")) for value, name in zip(row, names)] for row in cursor.fetchall()]
+        return [[as_text(value, name.endswith("_id")) for value, name in zip(row, names)] for row in rows]
 
     @contextlib.contextmanager
     def transaction(self):
         self.run("{begin}")
+        self.to_wake = None
         try:
             if self.files and self.inodes() != self.files:
-                raise RuntimeError("the database's file, its -wal or its -shm was replaced")
+                raise OSError("the database's file, its -wal or its -shm was replaced")
             yield
-        except BaseException:
+            self.run("COMMIT")
+        except BaseException as failure:
             self.run("ROLLBACK")
+            if isinstance(failure, Again) and failure.remove:
+                failure.remove(failure.obstacle)
             raise
-        self.run("COMMIT")
+        if self.to_wake:
+            with contextlib.suppress(Again):  # a wake-up is a hint
+                self.run("{wake}", self.to_wake.client, self.to_wake.hold)
 
-    def versions(self):
-        return self.run("SELECT schema_version, min_library FROM rowlock_meta")[0]
+    def close(self):
+        with contextlib.suppress(Exception):
+            self.connection.close()
+
+    def create_lease(self, id, ttl_ms, application):
+        with self.transaction():
+            self.insert_lease(id, ttl_ms, socket.gethostname(), os.getpid(), application, getpass.getuser(),
+                              os.path.basename(sys.argv[0]))
+
+    def insert_rest(self, lock):
+        """Inserts the lease of a lock that rests after the loss of its hold, and returns its id."""
+        lease = f"{lock.holder[:16]}{int(lock.holder[16:], 16) ^ lock.token:016x}"
+        self.insert_lease(lease, lock.delay_ms, "", 0, "rests after a loss", "", "")
+        return lease
 
     def insert_lease(self, id, ttl_ms, *who):
         self.run("INSERT INTO rowlock_lease (id, client_id, ttl_ms, host, pid, application, username, program, "
@@ -144,15 +185,27 @@ class Database:
             elif here and left > ttl + skew:
                 self.run("UPDATE rowlock_lease SET expires_at = {now} + {ttl} WHERE id = {id}", lease)
 
+    def require_alive(self, lease, left, ttl, skew):
+        """Returns in how many seconds the lease may be killed. If it may be now, because it has expired, or because the
+        database's clock was set back, it is killed, and Again is raised."""
+        if left + skew <= 0 or left > ttl + skew:
+            raise Again(self.kill, lease)
+        return (left + skew) / 1000000
+
     def find(self, name, hold, lease):
         """Returns whether the hold stands, and whether somebody has requested its release."""
         rows = self.run("SELECT request_token >= token FROM rowlock_lock "
                         "WHERE name = %s AND hold_id = {id} AND lease_id = {id}", name, hold, lease)
         return bool(rows), bool(rows and rows[0][0])
 
-    def create_missing(self, name):
-        if self.run("SELECT 1 FROM rowlock_lock WHERE name = %s", name):
-            return
+    def poll(self, name, hold, lease, wait):
+        """Returns when the hold stands, or after that many seconds."""
+        until, nap = time.monotonic() + wait, 0.002
+        while time.monotonic() < until and not self.find(name, hold, lease)[0]:
+            time.sleep(nap)
+            nap = min(2 * nap, 0.05)
+
+    def create(self, name):
         with self.transaction():
             ((*floors, clock),) = self.run(
                 "SELECT {epoch_floor}, token_floor, {clock} FROM rowlock_meta WHERE id = 1 {share}")
@@ -160,10 +213,14 @@ class Database:
                      "VALUES (%s, 'mutex', 1, %s, {now}) {ignore}",
                      name, max(*floors, clock * SECOND // 1000000 - 60 * SECOND))
 
-    def take(self, name):
-        """Locks the row and reads the rest. None: somebody else has locked it, or there is none."""
+    def take(self, name, creates):
+        """Locks the row and reads the rest. None: there is no row, and none is created. Again: it is locked."""
         rows = self.run("SELECT lease_id, hold_id, token, next_ticket, delay_ms, kind = 'mutex' AND capacity = 1 "
                         "AND fair FROM rowlock_lock WHERE name = %s {lock} {skip}", name)
+        if not rows and self.run("SELECT 1 FROM rowlock_lock WHERE name = %s", name):
+            raise Again
+        if not rows and creates:
+            raise Again(self.create, name)
         if not rows:
             return None
         ((here, skew, *floors),) = self.run(
@@ -175,16 +232,23 @@ class Database:
         next_token = max(rows[0][2] + 1, *floors)
         return Lock(*rows[0], here, skew, next_token, *(lease[0] if lease else (None, None)), queue)
 
-    def write(self, name, lock, lease, holder, waiting, granted, lines):
+    def write(self, name, lock, lease, holder, waiting, granted):
         """Writes what has changed, if anything has: the lock's row, its queue, and the history of a recorded name."""
+        lines = []
+        if lock.lease and lock.holder not in (holder if lease else None, NIL):
+            lines.append(("lost" if lock.left is None else "released", lock.token, lock.holder, lock.lease))
+        for one in lock.queue:
+            if one not in waiting:
+                self.run("DELETE FROM rowlock_queue WHERE name = %s AND ticket = %s", name, one.ticket)
+                lines += [("left the queue", 0, one.hold, one.lease)] if one != granted else []
+        if granted:
+            self.to_wake = granted if granted.ticket else None
+            lines.append(("handed over" if granted.ticket else "granted", lock.next_token, holder, lease))
         for one in waiting:
             if one not in lock.queue:
                 self.run("INSERT INTO rowlock_queue (name, ticket, hold_id, lease_id) VALUES (%s, %s, {id}, {id})",
                          name, one.ticket, one.hold, one.lease)
-        for one in lock.queue:
-            if one not in waiting:
-                self.run("DELETE FROM rowlock_queue WHERE name = %s AND ticket = %s", name, one.ticket)
-                lines += [("left the queue", 0, one.hold, one.lease)] if one.hold != holder else []
+                lines.append(("queued", 0, one.hold, one.lease))
         if lines:
             ticket = lock.next_ticket + any(one.ticket == lock.next_ticket for one in waiting)
             self.run("UPDATE rowlock_lock SET used_at = CASE WHEN token < %s THEN {now} ELSE used_at END, "
@@ -215,5 +279,6 @@ def as_text(value, is_id):
     return value.replace("-", "") if is_id and value else value
 
 
-def is_harmless(failure):
-    return (getattr(failure, "pgcode", None) or (failure.args or [None])[0]) in HARMLESS
+def check_name(name):
+    if not 1 <= len(name.encode()) <= 512 or any(ord(c) < 32 or 127 <= ord(c) < 160 for c in name):
+        raise ValueError("a lock's name has 1 to 512 bytes and no control characters")

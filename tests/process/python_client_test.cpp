@@ -196,6 +196,82 @@ TEST_P(python_client_test, waits_while_a_lock_rests_after_a_loss) {
   EXPECT_EQ(number("SELECT count(*) FROM @lock WHERE hold_id IS NOT NULL"), 0);
 }
 
+TEST_P(python_client_test, waits_no_longer_than_asked_beside_a_guarded_transaction) {
+  book().create({"nightly"});
+  auto holder = start_python();
+  auto other = start_python();
+  other.acquire("other");
+  holder.acquire("nightly");
+  ASSERT_EQ(holder.ask("begin_guarded"), "guarded");
+  EXPECT_EQ(other.ask("try_for nightly 50", slack), "busy");
+  EXPECT_EQ(holder.ask("release_within 50", slack), "kept");
+  EXPECT_EQ(holder.ask("end_guarded"), "written");
+  EXPECT_EQ(holder.ask("renew"), "renewed");
+  EXPECT_EQ(number("SELECT count(*) FROM @lock WHERE hold_id IS NOT NULL"), 1)
+      << "that was not released then";
+  EXPECT_EQ(other.ask("release"), "released");
+  EXPECT_EQ(queued(), 0);
+}
+
+TEST_P(python_client_test, renews_its_lease_beside_a_guarded_transaction) {
+  if (dialect() == dialect::sqlite) return;  // there nobody can write beside it
+  book().create({"nightly"});
+  auto brief = in_python(patient());
+  brief.ttl = 6s;
+  auto holder = start_python();
+  worker waiter{brief};
+  holder.acquire("nightly");
+  ASSERT_EQ(holder.ask("begin_guarded"), "guarded");
+  waiter.tell("acquire nightly");
+  const std::string renewed =
+      "SELECT count(*) FROM @lease WHERE ttl_ms = 6000 AND expires_at > created_at + ";
+  until("its lease is renewed",
+        [&] { return number(renewed + in_dialect("interval '7 seconds'", "INTERVAL 7 SECOND")) == 1; });
+  EXPECT_EQ(holder.ask("end_guarded"), "written");
+  EXPECT_EQ(holder.ask("release"), "released");
+  waiter.grant(slack);
+  EXPECT_EQ(waiter.ask("release"), "released");
+}
+
+TEST_P(python_client_test, releases_a_lock_whose_row_is_missing) {
+  auto holder = start_python();
+  holder.acquire("nightly");
+  sql().run(replace_all("DELETE FROM @lock WHERE name = 'nightly'", "@", prefix()));
+  EXPECT_EQ(holder.ask("release", slack), "lost");
+  EXPECT_EQ(holder.ask("state"), "valid");
+}
+
+TEST_P(python_client_test, goes_on_after_it_could_not_create_a_lock_at_once) {
+  if (dialect() != dialect::mysql) return;  // only there a wait for the row of rowlock_meta ends early
+  auto waiter = start_python();
+  sql().begin();
+  number("SELECT id FROM @meta WHERE id = 1 FOR UPDATE");
+  waiter.tell("acquire nightly");
+  const auto waits_since = [&] {
+    // MariaDB refreshes the report only if nobody has read it for a tenth of a second.
+    std::this_thread::sleep_for(120ms);
+    return number(
+        "SELECT COALESCE(MAX(UNIX_TIMESTAMP(trx_wait_started)), 0) FROM information_schema.innodb_trx "
+        "WHERE trx_query LIKE '%FROM @meta%SHARE MODE'");
+  };
+  std::int64_t first = 0;
+  until("it waits", [&] { return (first = waits_since()) > 0; });
+  until("it waits once more", [&] { return waits_since() > first; });
+  sql().run("COMMIT");
+  waiter.grant(slack);
+  EXPECT_EQ(waiter.ask("release"), "released");
+}
+
+TEST_P(python_client_test, goes_on_after_it_has_asked_for_another_kind_of_lock) {
+  const client operators = start_operators();
+  counting_semaphore(operators, "seats", 2).acquire().release();
+  auto holder = start_python();
+  holder.acquire("nightly");
+  EXPECT_EQ(holder.ask("acquire seats"), "error RuntimeError seats is not a fair mutex");
+  EXPECT_EQ(holder.ask("state"), "valid");
+  EXPECT_EQ(holder.ask("release"), "released");
+}
+
 ROWLOCK_FOR_EACH_SQL_STORE(python_client_test);
 
 }  // namespace

@@ -92,6 +92,11 @@ class Worker:
             return self.acquire(words[0], int(words[1]) / 1000)
         if what == "release":
             return "released" if self.client.release(self.hold) else "lost"
+        if what == "release_within":
+            try:
+                return "released" if self.client.release(self.hold, int(words[0]) / 1000) else "lost"
+            except TimeoutError:
+                return "kept"
         if what == "state":
             return "valid" if self.client.valid() else "invalid"
         if what == "renew":
