@@ -148,7 +148,12 @@ class Database:
             self.connection.close()
 
     def create_lease(self, id, ttl_ms, application):
+        """The first transaction of this connection. On SQLite the log may have been deleted with the latest tokens
+        while nobody had it open, so the floor is raised above them."""
         with self.transaction():
+            if self.files:
+                self.run("UPDATE rowlock_meta SET token_floor = max(token_floor, %s) WHERE epoch_floor > 0",
+                         self.a_minute_ago())
             self.insert_lease(id, ttl_ms, socket.gethostname(), os.getpid(), application, getpass.getuser(),
                               os.path.basename(sys.argv[0]))
 
@@ -205,13 +210,15 @@ class Database:
             time.sleep(nap)
             nap = min(2 * nap, 0.05)
 
+    def a_minute_ago(self):
+        """The token of the database's clock, minus a minute."""
+        return self.run("SELECT {clock}")[0][0] * SECOND // 1000000 - 60 * SECOND
+
     def create(self, name):
         with self.transaction():
-            ((*floors, clock),) = self.run(
-                "SELECT {epoch_floor}, token_floor, {clock} FROM rowlock_meta WHERE id = 1 {share}")
+            (floors,) = self.run("SELECT {epoch_floor}, token_floor FROM rowlock_meta WHERE id = 1 {share}")
             self.run("INSERT INTO rowlock_lock (name, kind, capacity, token, used_at) "
-                     "VALUES (%s, 'mutex', 1, %s, {now}) {ignore}",
-                     name, max(*floors, clock * SECOND // 1000000 - 60 * SECOND))
+                     "VALUES (%s, 'mutex', 1, %s, {now}) {ignore}", name, max(*floors, self.a_minute_ago()))
 
     def take(self, name, creates):
         """Locks the row and reads the rest. None: there is no row, and none is created. Again: it is locked."""

@@ -2,9 +2,12 @@
 // the order of the queue, and the guard, while processes of either kind are killed.
 #include "crew.hpp"
 #include "process_test.hpp"
+#include "support/temporary_folder.hpp"
 
+#include <rowlock/migrate.hpp>
 #include <rowlock/rowlock.hpp>
 
+#include <filesystem>
 #include <random>
 #include <thread>
 
@@ -270,6 +273,26 @@ TEST_P(python_client_test, goes_on_after_it_has_asked_for_another_kind_of_lock) 
   EXPECT_EQ(holder.ask("acquire seats"), "error RuntimeError seats is not a fair mutex");
   EXPECT_EQ(holder.ask("state"), "valid");
   EXPECT_EQ(holder.ask("release"), "released");
+}
+
+TEST_P(python_client_test, repeats_no_token_after_the_log_was_deleted_while_nobody_had_it_open) {
+  if (dialect() != dialect::sqlite) return;
+  const temporary_folder folder;
+  const auto path = (folder.path() / "locks.db").string();
+  auto how = in_python(patient());
+  how.url = "sqlite:" + path;
+  how.prefix = options{}.prefix;
+  migrator{how.url}.up();
+  mutex(connect(how.url), "nightly").acquire().release();
+  const auto token_before_a_kill = [&] {
+    worker killed{how};
+    const auto token = killed.acquire("nightly").token;
+    killed.kill();
+    return token;
+  };
+  const auto first = token_before_a_kill();
+  for (const auto* end : {"-wal", "-shm"}) std::filesystem::remove(path + end);
+  EXPECT_GT(token_before_a_kill(), first);
 }
 
 ROWLOCK_FOR_EACH_SQL_STORE(python_client_test);
