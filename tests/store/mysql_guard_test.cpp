@@ -241,6 +241,28 @@ TEST_P(mysql_guard_test, of_a_permit_that_is_gone_makes_no_fast_acquire_wait) {
   expect_not_to_wait("b", {sharing("c"), sharing("d")});
 }
 
+TEST_P(mysql_guard_test, outlasts_a_rollback_to_a_later_savepoint) {
+  for (const auto& level : levels) {
+    SCOPED_TRACE(level);
+    begin(level);
+    ASSERT_TRUE(guarded(hold_));
+    application_->run("SAVEPOINT s; UPDATE account SET balance = 1; ROLLBACK TO SAVEPOINT s");
+    EXPECT_FALSE(release(*session_, hold_));
+    application_->run("COMMIT");
+  }
+}
+
+// InnoDB had no part in the transaction when the savepoint was set, so a rollback to it is one of all that InnoDB did.
+TEST_P(mysql_guard_test, may_end_with_a_rollback_to_an_earlier_savepoint) {
+  begin("REPEATABLE READ");
+  application_->run("SAVEPOINT s");
+  ASSERT_TRUE(guarded(hold_));
+  EXPECT_FALSE(release(*session_, hold_));
+  application_->run("ROLLBACK TO SAVEPOINT s");
+  EXPECT_TRUE(release(*session_, hold_)) << "then the pages need not warn of it";
+  application_->run("ROLLBACK");
+}
+
 ROWLOCK_FOR_EACH_MYSQL_SERVER(mysql_guard_test);
 
 }  // namespace

@@ -21,13 +21,16 @@
 //
 // The guard needs START TRANSACTION. In an XA transaction the guard is refused, because XA PREPARE releases the lock
 // on the row while the transaction can still be committed. It is not refused where the guard also writes the row, see
-// below: XA PREPARE keeps the lock on a written row. On InnoDB a ROLLBACK TO SAVEPOINT keeps the guard.
+// below: XA PREPARE keeps the lock on a written row.
+//
+// Call the guard before any savepoint: a ROLLBACK TO SAVEPOINT to an earlier one may end the guard, and to a later one
+// keeps it.
 //
 // On a Galera cluster and in a MySQL group with several primaries the guard also writes the lock's row, because they
-// detect conflicts only between writes. There, call it outside any savepoint that may be rolled back. A caller on
-// another node that wants the lock may then abort this transaction, at any statement or at COMMIT, with error 1213.
-// Nothing was written then: retry it. On Galera never send several of its statements in one text
-// (CLIENT_MULTI_STATEMENTS): MariaDB may undo the first ones without an error and commit the others.
+// detect conflicts only between writes. A caller on another node that wants the lock may then abort this transaction,
+// at any statement or at COMMIT, with error 1213. Nothing was written then: retry it. On Galera never send several of
+// its statements in one text (CLIENT_MULTI_STATEMENTS): MariaDB may undo the first ones without an error and commit the
+// others.
 #pragma once
 
 #include <rowlock/error.hpp>
