@@ -241,6 +241,21 @@ TEST_P(mysql_guard_test, of_a_permit_that_is_gone_makes_no_fast_acquire_wait) {
   expect_not_to_wait("b", {sharing("c"), sharing("d")});
 }
 
+// The server commits before these statements, and the rest of the program's transaction is not guarded.
+TEST_P(mysql_guard_test, ends_at_a_statement_that_commits_implicitly) {
+  for (const auto* statement : {"CREATE TABLE IF NOT EXISTS account (balance INT)", "TRUNCATE TABLE account",
+                                "LOCK TABLES account WRITE", "START TRANSACTION"}) {
+    SCOPED_TRACE(statement);
+    begin("REPEATABLE READ");
+    ASSERT_TRUE(guarded(hold_));
+    EXPECT_FALSE(release(*session_, hold_));
+    application_->run(statement);
+    EXPECT_TRUE(release(*session_, hold_)) << "then its transaction goes on";
+    application_->run("UNLOCK TABLES; ROLLBACK");
+    hold_ = new_hold(*session_, "a");
+  }
+}
+
 TEST_P(mysql_guard_test, outlasts_a_rollback_to_a_later_savepoint) {
   for (const auto& level : levels) {
     SCOPED_TRACE(level);

@@ -23,8 +23,10 @@
 // on the row while the transaction can still be committed. It is not refused where the guard also writes the row, see
 // below: XA PREPARE keeps the lock on a written row.
 //
-// Call the guard before any savepoint: a ROLLBACK TO SAVEPOINT to an earlier one may end the guard, and to a later one
-// keeps it.
+// The guard ends with its transaction. The server commits before DDL (also CREATE TABLE IF NOT EXISTS), TRUNCATE, LOCK
+// TABLES and a second START TRANSACTION, so use none of them behind the guard. With innodb_rollback_on_timeout it rolls
+// back at error 1205. After an error begin again from the guard. Call it before any savepoint: a ROLLBACK TO SAVEPOINT
+// to an earlier one may end the guard, and to a later one keeps it.
 //
 // On a Galera cluster and in a MySQL group with several primaries the guard also writes the lock's row, because they
 // detect conflicts only between writes. A caller on another node that wants the lock may then abort this transaction,
