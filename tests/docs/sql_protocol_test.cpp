@@ -143,6 +143,30 @@ TEST(sql_protocol, each_sql_block_is_a_query_that_a_test_runs) {
   for (const auto& [section, count] : queries) EXPECT_EQ(count, 3) << section;
 }
 
+// A client that reads what is outdated takes a missing row for a deleted one.
+TEST(sql_protocol, names_the_settings_with_which_members_of_clusters_read) {
+  const auto setup = text_of("src/store/mysql/sql/setup.sql");
+  const auto begin = setup.find("-- name: connect_cluster\n");
+  const auto end = setup.find("-- name: connect_group\n");
+  ASSERT_LT(begin, end);
+  ASSERT_NE(end, std::string::npos);
+  const auto statements = setup.substr(begin, end - begin);
+  std::string section;
+  bool inside = false;
+  for (const auto& line : lines_of(page)) {
+    if (line.starts_with('#')) inside = line == "### A connection";
+    if (inside) section += line + '\n';
+  }
+  static const std::regex setting{"wsrep_[a-z_]+ = [0-9A-Z]+|'BEFORE[A-Z_]*'"};
+  std::size_t settings = 0;
+  for (std::sregex_iterator at{statements.begin(), statements.end(), setting}; at != std::sregex_iterator{};
+       ++at) {
+    EXPECT_NE(section.find(at->str()), std::string::npos) << at->str();
+    ++settings;
+  }
+  EXPECT_EQ(settings, 5U);
+}
+
 TEST(sql_protocol, the_statements_that_it_names_exist) {
   std::set<std::string> names;
   static const std::regex marker{"-- name: ([a-z_]+)"};
