@@ -4,8 +4,11 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <chrono>
 #include <csignal>
 #include <string_view>
+#include <thread>
+#include <utility>
 
 #include <fcntl.h>
 #include <sys/ioctl.h>
@@ -24,6 +27,21 @@ void draw_all(std::string_view text) {
     if (written < 0 && errno != EINTR) return;
     text.remove_prefix(static_cast<std::size_t>(std::max<ssize_t>(written, 0)));
   }
+}
+
+// As draw_all(), but gives up at the limit. It opens the terminal once more, because the other programs of the terminal
+// would get a flag of the descriptor that they share.
+void draw_until(std::string_view text, std::chrono::steady_clock::time_point limit) {
+  const int screen = ::open("/dev/tty", O_WRONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
+  if (screen < 0) return;
+  while (!text.empty() && std::chrono::steady_clock::now() < limit) {
+    const auto written = ::write(screen, text.data(), text.size());
+    if (written < 0 && errno != EINTR && errno != EAGAIN) break;
+    text.remove_prefix(static_cast<std::size_t>(std::max<ssize_t>(written, 0)));
+    // A terminal that another thread writes to may have room and still refuse the text, so poll() is no help.
+    if (!text.empty()) std::this_thread::sleep_for(std::chrono::milliseconds{5});
+  }
+  close(screen);
 }
 
 // All zeros if standard output is no terminal.
@@ -83,11 +101,17 @@ screen::screen() {
   keys.c_cc[VMIN] = 1;
   keys.c_cc[VTIME] = 0;
   tcsetattr(STDIN_FILENO, TCSANOW, &keys);
-  draw_all(take_over);
 }
 
 screen::~screen() {
-  draw_all(give_back);
+  restore();
+}
+
+void screen::restore() const {
+  auto flowing = before_;
+  flowing.c_iflag &= ~static_cast<tcflag_t>(IXON);  // the kernel then also lets stopped output go on
+  tcsetattr(STDIN_FILENO, TCSANOW, &flowing);
+  draw_until(give_back, std::chrono::steady_clock::now() + std::chrono::seconds{1});
   tcsetattr(STDIN_FILENO, TCSANOW, &before_);
 }
 
@@ -105,7 +129,9 @@ std::size_t screen::rows() {
 void screen::draw(const std::vector<std::string>& lines) {
   const auto width = std::max<std::size_t>(columns(), 3);
   const auto height = std::min(rows(), lines.size());
-  std::string text = "\x1b[H";
+  std::string text;
+  if (!std::exchange(is_taken_over_, true)) text = take_over;
+  text += "\x1b[H";
   for (std::size_t i = 0; i < height; ++i) {
     text += cut(lines[i], width) + "\x1b[K";
     if (i + 1 < height) text += "\r\n";

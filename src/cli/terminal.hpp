@@ -34,9 +34,9 @@ class terminal {
   int descriptor_;
 };
 
-// The whole terminal, for a table that is redrawn repeatedly. While a screen lives, the terminal shows what is drawn,
-// and keys are read one by one, even Ctrl-C. Afterwards the terminal shows its former contents. Used by one thread at a
-// time.
+// The whole terminal, for a table that is redrawn repeatedly. While a screen lives, keys are read one by one, even
+// Ctrl-C, and from the first draw() on the terminal shows what is drawn. Afterwards the terminal shows its former
+// contents. Used by one thread at a time, except restore().
 class screen {
  public:
   // Whether standard input and output are the terminal, and this process is in the foreground.
@@ -54,9 +54,14 @@ class screen {
   // Reads the keys that were pressed, at least one. Returns whether q or Ctrl-C was among them, or the terminal is
   // gone.
   bool asks_to_quit();
+  // What the destructor does: returns the terminal as it was before. Lets output go on that Ctrl-S has stopped. If
+  // nobody reads what the terminal shows, gives up after a second, and only its keys are as before. For any thread,
+  // also while another one draws.
+  void restore() const;
 
  private:
   termios before_{};
+  bool is_taken_over_ = false;
 };
 
 }  // namespace rowlock::cli

@@ -13,6 +13,7 @@
 #include <algorithm>
 #include <cerrno>
 #include <cstdio>
+#include <cstdlib>
 #include <exception>
 #include <functional>
 #include <map>
@@ -238,6 +239,10 @@ class looker {
 
   int descriptor() const { return done_; }  // readable when the thread has ended
   void ask_to_stop() { thread_.request_stop(); }
+  bool ends_within(milliseconds limit) const {
+    pollfd end{done_, POLLIN, 0};
+    return poll(&end, 1, static_cast<int>(limit.count())) > 0;
+  }
   // Waits for the reading that is under way. Returns the error that ended the thread, if one did.
   std::exception_ptr finish() {
     thread_.request_stop();
@@ -304,6 +309,11 @@ int watch_locks(const context& global, const watch_words& words) {
   const int code = wait_for_end(signals, looks, table ? &table->keys() : nullptr);
   looks.ask_to_stop();
   client.close();  // ends a reading that hangs
+  // Nothing ends a write to a pipe or a terminal that nobody reads, so the process ends with its thread in the write.
+  if (!looks.ends_within(milliseconds{1000})) {
+    if (table) table->keys().restore();
+    std::_Exit(code);
+  }
   const auto failure = looks.finish();
   table.reset();  // so that the error message appears on the original screen
   if (failure) std::rethrow_exception(failure);

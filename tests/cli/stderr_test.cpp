@@ -1,38 +1,10 @@
 // Whatever standard error leads to, it neither delays nor ends the rowlock command.
 #include "cli/cli_test.hpp"
+#include "cli/full_pipe.hpp"
 
 #include <csignal>
 
-#include <fcntl.h>
-#include <unistd.h>
-
 namespace rowlock::test {
-
-// A pipe that nobody reads, and that has room for no byte.
-class full_pipe {
- public:
-  full_pipe() {
-    if (::pipe(ends_) != 0) throw std::runtime_error("no pipe");
-    ::fcntl(ends_[1], F_SETFL, O_NONBLOCK);
-    const std::string some(4096, ' ');
-    while (::write(ends_[1], some.data(), some.size()) > 0) {
-    }
-    ::fcntl(ends_[1], F_SETFL, 0);
-  }
-  ~full_pipe() {
-    ::close(ends_[0]);
-    ::close(ends_[1]);
-  }
-  full_pipe(const full_pipe&) = delete;
-  full_pipe& operator=(const full_pipe&) = delete;
-
-  std::string as_stderr() const {
-    return "2>/proc/" + std::to_string(::getpid()) + "/fd/" + std::to_string(ends_[1]);
-  }
-
- private:
-  int ends_[2];
-};
 
 class stderr_test : public cli_test {
  protected:
@@ -52,7 +24,7 @@ class stderr_test : public cli_test {
 TEST_P(stderr_test, that_blocks_does_not_let_the_command_outlive_its_hold) {
   const full_pipe full;
   auto process = start_redirected(
-      full.as_stderr(), {"run", "job", "--ttl", "3s", "--kill-after", "200ms", "--", "sh", "-c",
+      "2>" + full.path(), {"run", "job", "--ttl", "3s", "--kill-after", "200ms", "--", "sh", "-c",
                          "exec 2>/dev/null; trap 'echo term' TERM; echo $$; while :; do sleep 0.01; done"});
   const process_handle command{std::stoi(process->read_line())};
   EXPECT_EQ(rowlock({"release", "job", "--force"}).exit_code, 0);
@@ -63,7 +35,7 @@ TEST_P(stderr_test, that_blocks_does_not_let_the_command_outlive_its_hold) {
 
 TEST_P(stderr_test, that_blocks_does_not_keep_a_waiter_from_its_grant) {
   const full_pipe full;
-  expect_grant_after_report(full.as_stderr());
+  expect_grant_after_report("2>" + full.path());
 }
 
 TEST_P(stderr_test, that_is_full_does_not_end_a_waiter) {

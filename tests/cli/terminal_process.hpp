@@ -12,6 +12,7 @@
 #include <utility>
 #include <vector>
 
+#include <fcntl.h>
 #include <poll.h>
 #include <pty.h>
 #include <sys/wait.h>
@@ -57,6 +58,7 @@ class terminal_process {
     return result;
   }
   void press(const std::string& keys) const { ASSERT_GT(write(terminal_, keys.data(), keys.size()), 0); }
+  pid_t pid() const { return pid_; }
   void send(int signal) const { kill(pid_, signal); }
   int exit_code() {
     std::string rest;
@@ -65,6 +67,22 @@ class terminal_process {
     int status = 0;
     waitpid(std::exchange(pid_, -1), &status, 0);
     return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
+  }
+  // As exit_code(), without reading what the terminal shows. Throws std::runtime_error when the process does not end
+  // within a minute.
+  int exit_code_unread() {
+    int status = 0;
+    eventually("the process ends", [&] { return waitpid(pid_, &status, WNOHANG) == pid_; });
+    pid_ = -1;
+    return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
+  }
+  // Writes to the terminal, as another program there could, until it takes no more.
+  void fill() const {
+    const int other = open(ptsname(terminal_), O_WRONLY | O_NOCTTY | O_NONBLOCK | O_CLOEXEC);
+    const std::string some(256, ' ');
+    while (write(other, some.data(), some.size()) > 0) {
+    }
+    close(other);
   }
   // Whether the terminal reads lines and echoes them, as it did before the command.
   bool is_restored() const {

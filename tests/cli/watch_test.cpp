@@ -1,4 +1,5 @@
 #include "cli/cli_test.hpp"
+#include "cli/full_pipe.hpp"
 #include "cli/terminal_process.hpp"
 
 namespace rowlock::test {
@@ -82,6 +83,44 @@ TEST_P(watch_test, draws_a_table_in_a_terminal_and_restores_it) {
   watching.send(SIGTERM);
   EXPECT_THAT(watching.read_until("\x1b[?1049l"), HasSubstr("\x1b[?25h")) << "the screen from before";
   EXPECT_EQ(watching.exit_code(), 128 + SIGTERM);
+  EXPECT_TRUE(watching.is_restored());
+}
+
+TEST_P(watch_test, is_ended_by_a_signal_although_nobody_reads_its_output) {
+  rowlock({"run", "a", "--", "true"});
+  const full_pipe full;
+  for (const auto& options : {words{}, words{"--json"}}) {
+    words line{"watch", "--interval", "100ms"};
+    line.insert(line.end(), options.begin(), options.end());
+    auto watching = start_redirected(">" + full.path(), line);
+    eventually("it writes", [&] { return is_in_write(watching->pid()); });
+    watching->send(SIGTERM);
+    EXPECT_EQ(watching->wait().exit_code, 128 + SIGTERM);
+  }
+}
+
+TEST_P(watch_test, restores_a_terminal_whose_output_was_stopped) {
+  rowlock({"run", "billing", "--", "true"});
+  for (const std::string end : {"q", "a signal"}) {
+    terminal_process watching{{"watch", "--interval", "100ms"}, environment(), 60};
+    watching.read_until("billing");
+    watching.press("\x13");  // Ctrl-S
+    eventually("it writes", [&] { return is_in_write(watching.pid()); });
+    end == "q" ? watching.press("q") : watching.send(SIGTERM);
+    EXPECT_THAT(watching.read_until("\x1b[?1049l"), HasSubstr("\x1b[?25h")) << end;
+    EXPECT_EQ(watching.exit_code(), end == "q" ? 0 : 128 + SIGTERM);
+    EXPECT_TRUE(watching.is_restored());
+  }
+}
+
+TEST_P(watch_test, is_ended_by_a_signal_in_a_terminal_that_nobody_reads) {
+  rowlock({"run", "billing", "--", "true"});
+  terminal_process watching{{"watch", "--interval", "100ms"}, environment(), 60};
+  watching.read_until("billing");
+  watching.fill();
+  eventually("it writes", [&] { return is_in_write(watching.pid()); });
+  watching.send(SIGTERM);
+  EXPECT_EQ(watching.exit_code_unread(), 128 + SIGTERM);
   EXPECT_TRUE(watching.is_restored());
 }
 
