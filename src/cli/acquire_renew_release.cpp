@@ -90,6 +90,7 @@ int acquire(const context& global, const acquire_words& words) {
   const auto db = global.connect();
   const auto ask = request_for(db, words.lock);
   signal_queue signals;
+  signals.block_until_exit();
   hold held;
   const int signal = until_signal(signals, [&](std::stop_token stop) {
     const wait_report waiting{global, db, words.lock.name};

@@ -175,6 +175,7 @@ int run(const context& global, const run_words& words) {
   const auto ask = request_for(db, words.lock);
 
   signal_queue signals;
+  signals.block_until_exit();
   hold held;
   const int signal = until_signal(signals, [&](std::stop_token stop) {
     const wait_report waiting{global, db, words.lock.name};
@@ -220,6 +221,7 @@ int elect(const context& global, const elect_words& words) {
   election office{db, words.office.name, words.office.options()};
 
   signal_queue signals;
+  signals.block_until_exit();
   for (;;) {
     const auto began = clock::now();
     term leads;

@@ -94,10 +94,13 @@ signal_queue::~signal_queue() {
     if (static_cast<pid_t>(info.ssi_pid) == getpid()) sigaddset(&own, static_cast<int>(info.ssi_signo));
   }
   close(descriptor_);
+  bool ends_here = false;
   for (const int number : {SIGINT, SIGQUIT}) {  // those that a child sends (child::reaped)
-    if (sigismember(&own, number) == 1) kill(getpid(), number);
+    if (sigismember(&own, number) != 1) continue;
+    kill(getpid(), number);
+    ends_here = true;
   }
-  pthread_sigmask(SIG_SETMASK, &before_, nullptr);
+  if (ends_here || !blocks_until_exit_) pthread_sigmask(SIG_SETMASK, &before_, nullptr);
 }
 
 std::optional<int> signal_queue::take() {

@@ -12,7 +12,7 @@ namespace rowlock::cli {
 // Blocks the signals that a child gets too, and SIGCHLD, in the calling thread and in threads that it starts later,
 // until the queue is destroyed. A signal that the caller of this process told it to ignore stays ignored.
 // The destructor drops the signals that nobody has taken, because they would end this process with an exit code of
-// their own. It keeps those that this process has sent to itself.
+// their own. It keeps those that this process has sent to itself: they end it there.
 class signal_queue {
  public:
   signal_queue();
@@ -23,6 +23,9 @@ class signal_queue {
   int descriptor() const noexcept { return descriptor_; }  // readable when a signal has come
   std::optional<int> take();  // the number of a signal that has come; does not wait
   const sigset_t& mask_before() const noexcept { return before_; }
+  // The destructor leaves the signals blocked, so that none changes the exit code while the process closes its
+  // connections. For a process that has nothing to do then for which somebody might have to end it.
+  void block_until_exit() noexcept { blocks_until_exit_ = true; }
 
  private:
   friend class queued_stops;
@@ -30,6 +33,7 @@ class signal_queue {
   sigset_t before_{};
   sigset_t mine_{};
   int descriptor_ = -1;
+  bool blocks_until_exit_ = false;
 };
 
 // While it lives, the queue takes SIGTSTP (Ctrl-Z), too. Without it, SIGTSTP stops this process. Requires: the thread

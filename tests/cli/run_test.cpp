@@ -1,4 +1,5 @@
 #include "cli/cli_test.hpp"
+#include "cli/full_pipe.hpp"
 #include "support/descriptors.hpp"
 
 #include <csignal>
@@ -132,6 +133,23 @@ TEST_P(run_test, passes_the_exit_code_on_although_another_signal_comes_during_th
   eventually("rowlock knows that the command has ended", [&] { return kill(command, 0) != 0; });
   process->send(SIGTERM);
   rival.reset();
+  EXPECT_EQ(process->wait().exit_code, 7);
+}
+
+// Standard error that blocks makes the end last for a second.
+TEST_P(run_test, passes_the_exit_code_on_although_another_signal_comes_after_the_release) {
+  const full_pipe full;
+  auto process = start_redirected("2>" + full.path(), {"-v", "run", "job", "--", "sh", "-c", "exit 7"});
+  const process_handle handle{process->pid()};
+  auto session = store->open()->connect();
+  eventually("the lock is released", [&] {
+    const auto lock = session->show("job");
+    return lock && lock->row.token != model::token{} && lock->row.in_use == 0;
+  });
+  eventually("it ends in spite of the signals", [&] {
+    process->send(SIGTERM);
+    return !handle.runs();
+  });
   EXPECT_EQ(process->wait().exit_code, 7);
 }
 
