@@ -110,15 +110,20 @@ std::vector<char*> pointers(const std::vector<std::string>& texts) {
 }
 
 // Stops the process or, with 0, this process's group. Unlike SIGSTOP, the kernel ignores SIGTSTP where no shell could
-// continue this process (an orphaned process group). The caller may block SIGTSTP (queued_stops).
-void stop_like_terminal(pid_t process) {
-  sigset_t stop;
+// continue this process (an orphaned process group); then it returns false. The caller may block SIGTSTP (queued_stops).
+bool stop_like_terminal(pid_t process) {
+  sigset_t changed;
   sigset_t before;
-  sigemptyset(&stop);
-  sigaddset(&stop, SIGTSTP);
-  pthread_sigmask(SIG_UNBLOCK, &stop, &before);
+  sigemptyset(&changed);
+  sigaddset(&changed, SIGCONT);  // it continues this process all the same, and stays pending
+  pthread_sigmask(SIG_BLOCK, &changed, &before);
+  sigemptyset(&changed);
+  sigaddset(&changed, SIGTSTP);
+  pthread_sigmask(SIG_UNBLOCK, &changed, nullptr);
   kill(process, SIGTSTP);
+  sigpending(&changed);
   pthread_sigmask(SIG_SETMASK, &before, nullptr);
+  return sigismember(&changed, SIGCONT) == 1;
 }
 
 // Whether the process is in the group and runs. A zombie does not run.
@@ -285,19 +290,23 @@ bool child::ended() {
 }
 
 void child::stopped_by(int signal) noexcept {
-  if (signal != SIGTSTP && signal != SIGTTIN && signal != SIGTTOU) return;
   const bool was_in_front = terminal_.take_back_from(pid_);
+  // Whoever stops a command elsewhere wants to continue it later, with its lock. But who sits at the terminal could do
+  // nothing there if only the command stood still.
+  if (signal == SIGSTOP && !was_in_front) return;
+  const bool is_pause = signal == SIGTSTP || signal == SIGSTOP;
   // A process of the group that ignores the signal would go on while this process stands still and renews nothing.
-  if (signal == SIGTSTP || !terminal_.is_ours()) send(SIGSTOP);
-  if (signal == SIGTSTP) {
-    stop_like_terminal(was_in_front ? 0 : getpid());
+  if (is_pause || !terminal_.is_ours()) send(SIGSTOP);
+  bool was_stopped = true;
+  if (is_pause) {
+    was_stopped = stop_like_terminal(was_in_front ? 0 : getpid());
   } else if (!terminal_.is_ours()) {
     raise(SIGSTOP);  // a command that goes on without the terminal would only be stopped again
   }
   // A command that did not have the terminal leaves it to the other processes of a pipeline until it reads from it.
   const bool is_due = signal == SIGTSTP && !was_in_front ? terminal_.is_used() : terminal_.is_ours();
   if (is_due) terminal_.give_to(pid_);
-  is_to_continue_ = true;
+  is_to_continue_ = was_stopped || signal != SIGSTOP;
 }
 
 void child::continue_stopped() noexcept {

@@ -84,8 +84,9 @@ class child {
   // Leaves the group to itself: the destructor neither kills it nor waits for it.
   void abandon() noexcept;
   // Returns whether the command has ended. Does not wait. Also does the work of a shell: a command that waits for the
-  // terminal gets it, and when the terminal stops the command (Ctrl-Z), this process stops too. When this process
-  // continues, the command stays stopped until continue_stopped(), so that its hold can be checked first.
+  // terminal gets it, and when the terminal stops the command (Ctrl-Z), this process stops too, and also when SIGSTOP
+  // stops a command in the foreground. When this process continues, the command stays stopped until continue_stopped(),
+  // so that its hold can be checked first.
   bool ended();
   void continue_stopped() noexcept;
   bool group_ended() const noexcept;  // whether also no other process of the group runs

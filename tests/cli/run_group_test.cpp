@@ -17,6 +17,14 @@ namespace rowlock::test {
 using testing::HasSubstr;
 using testing::Not;
 
+// The state of a process, as the kernel shows it: T is stopped, X is gone.
+char state_of(pid_t process) {
+  std::string text;
+  std::getline(std::ifstream{"/proc/" + std::to_string(process) + "/stat"}, text);
+  const auto after_name = text.rfind(") ");
+  return after_name == std::string::npos ? 'X' : text.at(after_name + 2);
+}
+
 class run_group_test : public cli_test {
  protected:
   // Starts a command that starts a second process. Both stay. They tell their pids in any order.
@@ -37,6 +45,17 @@ class run_group_test : public cli_test {
       (which == "command" ? command_ : second_) = process_handle{pid};
     }
     return process;
+  }
+  // Waits until the lease of the holder of "job" is lengthened.
+  void wait_for_renewal() {
+    const auto session = store->open()->connect();
+    auto last = std::chrono::microseconds::max();
+    eventually("the lease is renewed", [&] {
+      const auto lock = session->show("job");
+      if (!lock || lock->holders.empty()) throw std::runtime_error("the lock is lost");
+      const auto left = std::chrono::microseconds{lock->holders.front().expires_in};
+      return std::exchange(last, left) < left;
+    });
   }
   bool both_run() const { return command_.runs() && second_.runs(); }
   bool any_runs() const { return command_.runs() || second_.runs(); }
@@ -206,11 +225,11 @@ TEST_P(run_group_test, is_interrupted_from_a_terminal) {
 }
 
 // A shell with job control, which continues the command in the foreground when a line was typed.
-words in_shell(const words& options) {
+words in_shell(const words& options, const std::string& begins = "echo ready") {
   words result{"/bin/bash",          "-c",  "set -m; \"$0\" \"$@\"; echo stopped; read -r; fg",
                ROWLOCK_COMMAND_PATH, "run", "job"};
   result.insert(result.end(), options.begin(), options.end());
-  result.insert(result.end(), {"--", "sh", "-c", "echo ready; read -r word; echo it was $word"});
+  result.insert(result.end(), {"--", "sh", "-c", begins + "; read -r word; echo it was $word"});
   return result;
 }
 
@@ -222,6 +241,44 @@ TEST_P(run_group_test, is_stopped_and_continued_with_rowlock) {
   shell.type("\nhello\n");
   EXPECT_THAT(shell.until("it was hello"), HasSubstr("it was hello"));
   EXPECT_EQ(shell.exit_code(), 0);
+}
+
+// As the "suspend" of a shell that rowlock runs.
+TEST_P(run_group_test, that_stops_itself_in_the_foreground_is_stopped_and_continued_with_rowlock) {
+  on_terminal shell{in_shell({}, "kill -STOP $$"), environment()};
+  EXPECT_THAT(shell.until("stopped\r\n"), HasSubstr("stopped\r\n"));
+  shell.type("\nhello\n");
+  EXPECT_THAT(shell.until("it was hello"), HasSubstr("it was hello"));
+  EXPECT_EQ(shell.exit_code(), 0);
+}
+
+TEST_P(run_group_test, keeps_the_lock_while_somebody_has_stopped_it) {
+  auto process = start({"run", "job", "--ttl", "3s", "--", "sh", "-c", "echo $$; read -r line; exit 3"});
+  const process_handle command{std::stoi(process->read_line())};
+  command.signal(SIGSTOP);
+  eventually("it is stopped", [&] { return state_of(command.pid()) == 'T'; });
+  wait_for_renewal();
+  wait_for_renewal();
+  EXPECT_EQ(state_of(command.pid()), 'T');
+  command.signal(SIGCONT);
+  EXPECT_EQ(process->wait().exit_code, 3);
+}
+
+// The shell is the leader of the session, so nobody could continue rowlock.
+TEST_P(run_group_test, that_stops_itself_stays_stopped_where_no_shell_could_continue_rowlock) {
+  on_terminal command{
+      {"/bin/sh", "-c",
+       "\"$0\" run job --ttl 3s -- sh -c 'echo pid $$.; kill -STOP $$; echo went on'; exit $?",
+       ROWLOCK_COMMAND_PATH},
+      environment()};
+  const auto shown = command.until(".");
+  const process_handle stopped{std::stoi(shown.substr(shown.find("pid ") + 4))};
+  eventually("it is stopped", [&] { return state_of(stopped.pid()) == 'T'; });
+  wait_for_renewal();
+  EXPECT_EQ(state_of(stopped.pid()), 'T');
+  stopped.signal(SIGCONT);
+  EXPECT_THAT(command.until("went on"), HasSubstr("went on"));
+  EXPECT_EQ(command.exit_code(), 0);
 }
 
 TEST_P(run_group_test, ends_with_76_when_its_lease_has_expired_while_it_was_stopped) {
@@ -260,13 +317,7 @@ class redirected_job {
   }
   on_terminal& shell() noexcept { return shell_; }
   void end_command() const { std::ofstream{folder_.path() / "end"} << '\n'; }
-  // The state of the process that the command has told, as the kernel shows it: T is stopped.
-  char state() const {
-    std::string text;
-    std::getline(std::ifstream{"/proc/" + std::to_string(pid_) + "/stat"}, text);
-    const auto after_name = text.rfind(") ");
-    return after_name == std::string::npos ? 'X' : text.at(after_name + 2);
-  }
+  char state() const { return state_of(pid_); }  // of the process that the command has told
 
  private:
   temporary_folder folder_;
