@@ -117,6 +117,34 @@ TEST_P(admin_test, sweeps_what_the_dead_left) {
   EXPECT_EQ(nothing.leases + nothing.locks, 0);
 }
 
+// An edit reads only the first waiters of a queue.
+TEST_P(admin_test, sweeps_all_dead_waiters_behind_a_living_holder) {
+  side().record_database_state();
+  const hold held = mutex(db, "a").acquire();
+  const auto lease = model::lease_id::random();
+  side().create_lease({lease, lease, "host", 1, "gone", 30s});
+  const auto queue_many = [lease](const store::lock_view& view) {
+    store::lock_change change;
+    change.row = view.row;
+    change.row->has_queue = true;
+    for (std::size_t i = 0; i < 2 * store::queue_window + 10; ++i) {
+      change.enqueue.push_back({change.row->next_ticket++, model::hold_id::random(), lease, 1});
+    }
+    return change;
+  };
+  // The client's own statements may be in the way for a moment.
+  ASSERT_TRUE(eventually([&] {
+    const std::vector<store::edit_request> request{{"a", {}, queue_many}};
+    return side().edit(request).front() == store::edit_result::committed;
+  }));
+  fixture().expire(lease);
+  const auto swept = operations.sweep();
+  EXPECT_EQ(swept.leases, 1);
+  EXPECT_EQ(swept.locks, 1);
+  EXPECT_THAT(side().queue("a"), testing::IsEmpty());
+  EXPECT_EQ(operations.sweep().locks, 0);
+}
+
 TEST_P(admin_test, collects_what_was_unused_for_long_and_nothing_else) {
   for (const char* name : {"old", "new", "held"}) mutex(db, name).acquire().release();
   const hold held = mutex(db, "held").acquire();

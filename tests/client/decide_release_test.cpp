@@ -251,6 +251,21 @@ TEST(decide_sweep_test, removes_dead_waiters_behind_a_living_holder) {
   EXPECT_TRUE(made.change.row->has_queue);
 }
 
+TEST(decide_sweep_test, decides_again_when_more_dead_may_stand_behind_those_that_it_removed) {
+  const party dead;
+  for (const auto& view : {a_lock().held_by(me).dead_waiter(dead).more_behind(),
+                           a_lock().held_by(me).dead_waiter(dead).queued(first).more_behind(),
+                           a_semaphore(2).shared_by(me, 2).dead_waiter(dead).more_behind()}) {
+    const auto made = sweep(view);
+    EXPECT_EQ(made.outcome.result, what::decide_again);
+    EXPECT_THAT(made.change.dequeue, ElementsAre(dead.hold));
+  }
+  EXPECT_EQ(sweep(a_lock().held_by(me).queued(first).more_behind()).outcome.result, what::busy);
+  const auto passed = sweep(a_lock().held_by(me, {}).dead_waiter(dead).queued(first).more_behind());
+  EXPECT_EQ(passed.change.row->hold, first.hold);
+  EXPECT_TRUE(passed.outcome.more);
+}
+
 TEST(decide_sweep_test, has_an_expired_holder_killed_first) {
   EXPECT_THAT(sweep(a_lock().held_by(me, -1us)).outcome.leases, ElementsAre(me.lease));
 }

@@ -37,6 +37,16 @@ std::int64_t weight_of(const acquire_terms& wish, const lock_editor& lock) {
   return std::max<std::int64_t>(lock.row().capacity - lock.row().in_use, 1);
 }
 
+// The end of a sweep. Dead waiters behind those that were read can be read only once these have left the queue.
+decision swept(lock_editor& lock, const lock_view& view, what result) {
+  const bool has_removed = !view.queue_complete && !lock.change().dequeue.empty();
+  if (!has_removed) return lock.finish(result);
+  // A decision that grants is not repeated, so another sweep follows it.
+  if (lock.outcome().next.empty()) return lock.finish(what::decide_again);
+  lock.outcome().more = true;
+  return lock.finish(result);
+}
+
 bool stands_on(const lock_view& view, hold_id hold, lease_id lease) {
   if (view.row.hold == hold && view.row.lease == lease) return true;
   if (view.own && view.own->hold == hold) return view.own->lease == lease;
@@ -223,7 +233,7 @@ decision decide_sweep(const lock_view& view, microseconds skew) {
   if (view.row.kind == lock_kind::unknown) return lock.unchanged(what::mismatch);
   if (is_rendezvous(view.row.kind)) return sweep_rendezvous(lock);
   if (auto due = lock.due_holders(); !due.empty()) return lock.kill_first(std::move(due));
-  if (lock.is_held_by_living()) return lock.finish(what::busy);
+  if (lock.is_held_by_living()) return swept(lock, view, what::busy);
   const auto dead = [](const auto& entry) { return !entry.lease; };
   const bool names_dead = view.row.lease || std::any_of(view.permits.begin(), view.permits.end(), dead);
   const bool guarded = view.row.lease
@@ -235,10 +245,10 @@ decision decide_sweep(const lock_view& view, microseconds skew) {
   if ((names_dead || lock.has_next()) && !view.is_recorded_server)
     return lock.unchanged(what::unrecorded_server);
   lock.remove_dead_holder(view.row.delay);
-  if (lock.row().lease) return lock.finish(what::busy);
+  if (lock.row().lease) return swept(lock, view, what::busy);
   if (auto first = lock.must_do_first()) return std::move(*first);
   lock.grant_everybody_next();
-  return lock.finish(lock.has_permits() && !names_dead ? what::busy : what::released);
+  return swept(lock, view, lock.has_permits() && !names_dead ? what::busy : what::released);
 }
 
 decision decide_move(const lock_view& view, hold_id hold, const store::lease_record& lease,
