@@ -101,11 +101,11 @@ class ROWLOCK_EXPORT admin {
   bool release(const std::string& name, std::optional<hold_id> only = {});
 
   // Asks all holders to release the lock, and waits until they have. They learn of the request and its reason by
-  // hold::release_requested(), and may ignore it. Later holders are not asked. A lock that rests has no holder, and the
-  // rest stays, also with then_force. Throws as release() if it forces, and error: invalid_argument for impossible
-  // options; contention, and then nobody is asked, if a transaction keeps the row for options::statement_timeout;
-  // cancelled if stopped before the database has confirmed the request. If it is stopped later, it returns `kept` at
-  // once. After an error during the wait the holders are still asked.
+  // hold::release_requested(), and may ignore it. A reader that upgrades its hold has not released it. Later holders are
+  // not asked. A lock that rests has no holder, and the rest stays, also with then_force. Throws as release() if it
+  // forces, and error: invalid_argument for impossible options; contention, and then nobody is asked, if a transaction
+  // keeps the row for options::statement_timeout; cancelled if stopped before the database has confirmed the request. If
+  // it is stopped later, it returns `kept` at once. After an error during the wait the holders are still asked.
   [[nodiscard]] release_request_result request_release(const std::string& name,
                                                        const release_request_options& how = {});
 

@@ -11,7 +11,9 @@
 
 #include <algorithm>
 #include <iterator>
+#include <limits>
 #include <utility>
+#include <vector>
 
 ROWLOCK_BEGIN_NAMESPACE
 
@@ -25,14 +27,33 @@ client_layer::engine& engine_of(const client& db) {
   return *access::engine(db);
 }
 
-// Whether the lock still has a holder whose token is at most `token` and whose lease has not expired. A lock that rests
-// has no holder.
-bool has_holder_up_to(const std::optional<store::lock_info>& lock, model::token token) {
-  return lock && std::ranges::any_of(lock->holders, [token](const auto& holder) {
-           return holder.token <= token && holder.expires_in > milliseconds{0} &&
-                  !model::rests(holder.hold, holder.lease.id);
-         });
-}
+// The holds that a release request covers. Another process that adopts one gives it another id, and it keeps its token.
+// A reader that upgrades keeps its id, and gets a later token.
+class asked_holds {
+ public:
+  asked_holds(model::token upto, std::vector<model::hold_id> ids) : upto_{upto}, ids_{std::move(ids)} {}
+
+  model::token upto() const { return upto_; }
+  // Those that the lock still has, and whose lease has not expired. A lock that rests has none.
+  std::vector<model::hold_id> left(const std::optional<store::lock_info>& lock) {
+    std::vector<model::hold_id> held;
+    if (!lock) return held;
+    for (const auto& holder : lock->holders) {
+      const bool is_known = std::ranges::find(ids_, holder.hold) != ids_.end();
+      if ((!is_known && holder.token > upto_) || holder.expires_in <= milliseconds{0} ||
+          model::rests(holder.hold, holder.lease.id)) {
+        continue;
+      }
+      if (!is_known) ids_.push_back(holder.hold);
+      held.push_back(holder.hold);
+    }
+    return held;
+  }
+
+ private:
+  model::token upto_;
+  std::vector<model::hold_id> ids_;
+};
 
 // Returns true if somebody lost the lock.
 bool force(client_layer::engine& on, const std::string& name, model::hold_id only,
@@ -50,6 +71,21 @@ bool force(client_layer::engine& on, const std::string& name, model::hold_id onl
   }
   throw error(errc::unreachable,
               "the database cannot be reached; whether \"" + name + "\" was released is unknown", {}, true);
+}
+
+std::optional<store::lock_info> look(client& db, const std::string& name, const std::stop_token& stop = {}) {
+  return access::tasks(db).result_of([name](store::admin_verbs& session) { return session.show(name); },
+                                     {.stop = stop});
+}
+
+// Returns true if one of them lost the lock. The holds are named by their tokens first, because another process may
+// adopt one at this moment. Those that are left have a later token.
+bool force_asked(client& db, const std::string& name, asked_holds& asked) {
+  bool forced = force(engine_of(db), name, {}, asked.upto());
+  for (const auto& hold : asked.left(look(db, name))) {
+    forced = force(engine_of(db), name, hold, std::numeric_limits<model::token>::max()) || forced;
+  }
+  return forced;
 }
 
 // Reads which names are recorded, for changes that need no lease. Does nothing for a read-only client, whose change is
@@ -156,13 +192,12 @@ release_request_result admin::request_release(const std::string& name, const rel
                                            },
                                            {.stop = how.stop});
   if (asked.result == client_layer::outcome::what::absent) return release_request_result::unheld;
+  asked_holds holds{asked.token, asked.asked};
   auto pause = client_layer::request_poll();
   std::optional<client_layer::instant> unanswered_since;
   for (;;) {
     try {
-      const auto shown = access::tasks(db_).result_of(
-          [name](store::admin_verbs& session) { return session.show(name); }, {.stop = how.stop});
-      if (!has_holder_up_to(shown, asked.token)) return release_request_result::released;
+      if (holds.left(look(db_, name, how.stop)).empty()) return release_request_result::released;
       unanswered_since.reset();
     } catch (const error& failure) {
       if (failure.code() == errc::cancelled) return release_request_result::kept;
@@ -179,10 +214,7 @@ release_request_result admin::request_release(const std::string& name, const rel
     }
     if (!how.then_force || how.stop.stop_requested()) return release_request_result::kept;
     update_recorded(engine);
-    // The force names the holds by their tokens, not by their ids: a hold that another process adopts meanwhile gets a
-    // new id and keeps its token.
-    return force(engine, name, {}, asked.token) ? release_request_result::forced
-                                                : release_request_result::released;
+    return force_asked(db_, name, holds) ? release_request_result::forced : release_request_result::released;
   }
 }
 

@@ -82,6 +82,30 @@ TEST_P(request_release_test, takes_it_by_force_when_asked_to_after_the_time) {
   ASSERT_TRUE(eventually([&] { return held.loss() == loss::forced; }));
 }
 
+// The hold keeps its id, and gets a later token.
+TEST_P(request_release_test, means_also_a_reader_that_upgrades_afterwards) {
+  shared_mutex catalog{holder, "c"};
+  hold reader = catalog.acquire_shared();
+  auto answer = asking("c", {.within = 1h});
+  ASSERT_TRUE(eventually([&] { return reader.request().has_value(); }));
+  ASSERT_TRUE(catalog.try_upgrade(reader));
+  const auto before = db.stats().statements;
+  ASSERT_TRUE(eventually([&] { return db.stats().statements > before + 3; })) << "it looks for a release";
+  EXPECT_EQ(answer.wait_for(0s), std::future_status::timeout);
+  reader.release();
+  EXPECT_EQ(answer.get(), release_request_result::released);
+}
+
+TEST_P(request_release_test, takes_it_by_force_from_a_reader_that_has_upgraded) {
+  shared_mutex catalog{holder, "c"};
+  hold reader = catalog.acquire_shared();
+  auto answer = asking("c", {.within = 1s, .then_force = true});
+  ASSERT_TRUE(eventually([&] { return reader.request().has_value(); }));
+  ASSERT_TRUE(catalog.try_upgrade(reader));
+  EXPECT_EQ(answer.get(), release_request_result::forced);
+  EXPECT_FALSE(is_held("c"));
+}
+
 TEST_P(request_release_test, that_is_stopped_forces_nothing) {
   const hold held = mutex(holder, "a").acquire();
   std::stop_source stop;

@@ -10,7 +10,7 @@
 namespace rowlock::client_layer {
 
 // Takes the lock from all its holders, or from the hold `only`, and ends its rest. With `upto` it takes the lock from
-// those whose token is at most that, and leaves a rest alone: they had released it. A holder that is granted the lock
+// those of them whose token is at most that, and leaves a rest alone: they had released it. A holder that is granted the lock
 // later keeps it, even if the answer is lost and the request is sent again. Returns `unknown` if no answer came in time.
 release_result force_release(engine& on, const std::string& name, std::chrono::nanoseconds limit,
                              model::hold_id only = {}, std::optional<model::token> upto = {});

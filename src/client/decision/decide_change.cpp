@@ -98,13 +98,15 @@ decision decide_request(const lock_view& view, const std::string& reason, std::c
   if (is_rendezvous(view.row.kind) || view.row.kind == model::lock_kind::unknown)
     return lock.unchanged(what::absent);
   std::vector<lease_id> clients;
-  const auto ask_client_of = [&](const std::optional<model::lease_view>& lease) {
-    if (!lease || std::find(clients.begin(), clients.end(), lease->client) != clients.end()) return;
-    clients.push_back(lease->client);
+  const auto ask = [&](hold_id hold, const std::optional<model::lease_view>& lease) {
+    if (!lease) return;
+    lock.outcome().asked.push_back(hold);
+    if (std::find(clients.begin(), clients.end(), lease->client) == clients.end())
+      clients.push_back(lease->client);
   };
-  if (view.row.hold && !view.row.hold->is_nil()) ask_client_of(view.holder);
+  if (view.row.hold && !view.row.hold->is_nil()) ask(*view.row.hold, view.holder);
   for (const auto& entry : view.permits) {
-    if (!model::rests(entry.permit.hold, entry.permit.lease)) ask_client_of(entry.lease);
+    if (!model::rests(entry.permit.hold, entry.permit.lease)) ask(entry.permit.hold, entry.lease);
   }
   if (clients.empty()) return lock.unchanged(what::absent);
   lock.outcome().token = view.row.token;

@@ -119,8 +119,8 @@ decision decide_reduce(const store::lock_view& view, hold_id hold, std::int64_t 
 // yet.
 decision decide_raise_token(const store::lock_view& view, hold_id hold, model::token at_least);
 
-// Writes a release request to all holders. Returns released, with the latest token that the request covers, or absent
-// if nobody holds the lock.
+// Writes a release request to all holders. Returns released, with the holds and the latest token that the request
+// covers, or absent if nobody holds the lock.
 decision decide_request(const store::lock_view& view, const std::string& reason,
                         std::chrono::milliseconds within);
 

@@ -42,6 +42,7 @@ struct outcome {
   std::vector<lease_id> leases;
   std::vector<handed_over> next;  // the waiters that this change grants
   std::vector<lease_id> wake;     // clients whose waiters left the queue without a grant
+  std::vector<hold_id> asked;     // the holds that a release request covers
   bool more = false;              // waiters beyond the part of the queue that was read may fit: sweep
   std::int64_t remaining = 0;
   // Set for a mismatch, for a hold that is adopted or reclaimed or gets data, and for a resized lock.
