@@ -20,7 +20,7 @@ namespace rowlock::store {
 class hot_row {
  public:
   using instant = std::chrono::steady_clock::time_point;
-  static constexpr std::chrono::milliseconds waits_at_most{100};
+  static constexpr std::chrono::milliseconds longest_wait{100};
   // For how long a row that was locked once counts as hot.
   static constexpr std::chrono::seconds stays_hot{1};
   // How long the connection waits for no row after a wait in vain. Each further wait in vain doubles this
@@ -28,6 +28,13 @@ class hot_row {
   static constexpr std::chrono::seconds gives_up_for{1};
   static constexpr std::chrono::seconds gives_up_at_most{64};
 
+  // A wait that the server ended by its limit for any statement would count as a failure of the database, not as a wait
+  // in vain. So it ends after half of that limit, if that is shorter.
+  explicit hot_row(std::chrono::milliseconds statement_timeout)
+      : waits_at_most_{std::clamp<std::chrono::milliseconds>(statement_timeout / 2,
+                                                             std::chrono::milliseconds{1}, longest_wait)} {}
+
+  std::chrono::milliseconds waits_at_most() const { return waits_at_most_; }
   bool waits_for(std::string_view name, instant now) const {
     return name == name_ && now < hot_until_ && now >= waits_again_at_;
   }
@@ -42,6 +49,7 @@ class hot_row {
   void had_its_turn() { pause_ = gives_up_for; }
 
  private:
+  std::chrono::milliseconds waits_at_most_;
   std::string name_;
   instant hot_until_{};
   instant waits_again_at_{};

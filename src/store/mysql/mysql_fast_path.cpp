@@ -14,6 +14,8 @@
 #include "store/mysql/mysql_list.hpp"
 #include "store/mysql/mysql_session.hpp"
 
+#include <fmt/format.h>
+
 namespace rowlock::store {
 
 namespace {
@@ -96,7 +98,7 @@ std::vector<grant> mysql_session::acquire_one(const acquire_item& request) {
 // Runs the script acquire_shared_one or release_shared_one, and returns the row that it returns. Empty if the
 // lock's row, or a gap that the script met, was locked.
 std::optional<mysql_rows> mysql_session::read_permit(const std::string& script, const std::string& name,
-                                                     const mysql_values& values) {
+                                                     mysql_values values) {
   const auto now = hot_row::instant::clock::now();
   const auto send = [&](const std::string& begin) {
     auto said = connection_.read_prepared(begin, script, values);
@@ -109,6 +111,9 @@ std::optional<mysql_rows> mysql_session::read_permit(const std::string& script, 
     hot_.was_locked(name, now);
     if (!hot_.waits_for(name, now)) return {};
   }
+  const auto limit = hot_.waits_at_most().count();
+  values.emplace_back("wait_ms", limit);
+  values.emplace_back("wait_s", mysql_literals{fmt::format("{:.3f}", static_cast<double>(limit) / 1000)});
   auto said = send("take_hot_row");
   said ? hot_.had_its_turn() : hot_.waited_in_vain(hot_row::instant::clock::now());
   return said;

@@ -82,7 +82,7 @@ class mysql_session final : public sql_session {
   std::vector<hold_id> release_exclusive(std::span<const release_item> requests);
   std::vector<hold_id> release_shared(std::span<const release_item> requests);
   std::optional<mysql_rows> read_permit(const std::string& script, const std::string& name,
-                                        const mysql_values& values);
+                                        mysql_values values);
   std::int64_t read_hints();
 
   std::shared_ptr<const mysql_context> context_;
@@ -93,7 +93,7 @@ class mysql_session final : public sql_session {
   std::string server_ = facts_.identity;
   std::int64_t up_since_ = facts_.up_since;
   std::string identity_ = server_;  // to be compared with the recorded one; note_database_state() sets it
-  hot_row hot_;
+  hot_row hot_{context_->options.statement_timeout};
   waker waker_;
   std::vector<lease_id> listened_;
   std::int64_t hints_ = 0;  // the value that was read last

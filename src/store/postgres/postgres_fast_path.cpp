@@ -36,7 +36,7 @@ postgres_rows postgres_session::call_for_permits(const std::string& name, const 
                                                  const Args&... args) {
   if (!hot_.waits_for(name, hot_row::instant::clock::now())) return connection_.call(statement, args...);
   const auto script = connection_.settings() +
-                      connection_.execute("take_hot_row", name, hot_row::waits_at_most) +
+                      connection_.execute("take_hot_row", name, hot_.waits_at_most()) +
                       connection_.execute(statement, args...);
   try {
     auto said = connection_.script(statement, script);

@@ -84,7 +84,7 @@ class postgres_session final : public sql_session {
   std::unique_ptr<postgres_listener> listener_;  // behind a pooler, if options::listen_url is given
   waker waker_;
   std::vector<hold_id> granted_;
-  hot_row hot_;
+  hot_row hot_{context_->options.statement_timeout};
 };
 
 }  // namespace rowlock::store

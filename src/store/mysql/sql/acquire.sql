@@ -104,13 +104,13 @@ COMMIT;
 
 -- name: take_hot_row
 -- A script. Begins the transaction of acquire_shared_one or release_shared_one in place of `begin`, and waits
--- for the lock's row behind the transactions that came before. If that takes longer than 100 ms, it fails
+-- for the lock's row behind the transactions that came before. If that takes longer than :wait_ms, it fails
 -- with error 1969 or 3024, and @rowlock_taken is NULL. This transaction has locked nothing yet, so nobody
 -- waits for it meanwhile.
 SET @rowlock_taken = NULL;
 START TRANSACTION;
-/*M! SET STATEMENT max_statement_time = 0.1 FOR */
-SELECT /*+ MAX_EXECUTION_TIME(100) */ 1 INTO @rowlock_taken
+/*M! SET STATEMENT max_statement_time = :wait_s FOR */
+SELECT /*+ MAX_EXECUTION_TIME(:wait_ms) */ 1 INTO @rowlock_taken
 FROM rowlock_lock FORCE INDEX (PRIMARY)
 WHERE name = :name
 FOR UPDATE;
