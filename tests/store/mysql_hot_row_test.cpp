@@ -1,6 +1,7 @@
 #ifdef ROWLOCK_TEST_MYSQL
 
 // A statement for a permit waits briefly while rivals change the row, but not again for a row that stays locked.
+#include "store/backends.hpp"
 #include "store/mysql_test.hpp"
 
 namespace rowlock::test {
@@ -96,6 +97,28 @@ TEST_P(mysql_hot_row_test, a_free_row_is_not_waited_for) {
   const auto before = status("Innodb_row_lock_waits");
   for (int i = 0; i < 5; ++i) EXPECT_TRUE(acquire(*session_));
   EXPECT_EQ(status("Innodb_row_lock_waits"), before);
+}
+
+// The error is the one of a wait in vain. But the row was had, and the permit may be there.
+TEST_P(mysql_hot_row_test, a_permit_that_takes_too_long_behind_a_rival_is_in_doubt) {
+  if (GetParam() == "mysql") return;  // it limits the time of SELECT alone
+  side_->run(put("CREATE TRIGGER @slow BEFORE INSERT ON @permit FOR EACH ROW DO SLEEP(10)"));
+  auto options = fixture_->options();
+  options.statement_timeout = 500ms;
+  bool thrown = false;
+  for (int i = 0; i < 20 && !thrown; ++i) {
+    const auto session = store::open_mysql(fixture_->url(), options)->connect();
+    session->record_database_state();
+    try {
+      behind_a_rival([&] { return acquire(*session); });
+    } catch (const error& late) {
+      thrown = true;
+      EXPECT_EQ(late.database_code(), "1969");
+      EXPECT_TRUE(late.outcome_unknown());
+    }
+  }
+  EXPECT_TRUE(thrown);
+  EXPECT_EQ(value("SELECT in_use FROM @lock WHERE name = 's'"), "0");
 }
 
 ROWLOCK_FOR_EACH_MYSQL_SERVER(mysql_hot_row_test);
