@@ -4,6 +4,7 @@
 #include "doctor/doctor_test.hpp"
 #include "store/postgres_server.hpp"
 #include "store/raw_postgres.hpp"
+#include "support/background.hpp"
 #include "support/stores.hpp"
 
 #include <rowlock/rowlock.hpp>
@@ -153,6 +154,27 @@ TEST_F(postgres_doctor_test, sees_what_keeps_old_rows) {
 
   side_->run("ALTER TABLE rowlock_queue SET (autovacuum_enabled = off)");
   EXPECT_EQ(facts()["tables_without_autovacuum"], "rowlock_queue");
+}
+
+// A vacuum shows a snapshot, and keeps no old rows.
+TEST_F(postgres_doctor_test, overlooks_the_snapshot_of_a_vacuum) {
+  side_->run("CREATE TABLE large AS SELECT n, repeat('x', 500) AS text FROM generate_series(1, 20000) AS n");
+  side_->run("DELETE FROM large WHERE n % 2 = 0");
+  raw_postgres cleaner{server_->url()};
+  cleaner.run("SET vacuum_cost_limit = 1");
+  cleaner.run("SET vacuum_cost_delay = 100");
+  auto cleaned = in_background([&] { cleaner.run("VACUUM large"); });
+  const auto runs = [&] {
+    return side_->value("SELECT count(*) FROM pg_stat_activity WHERE backend_xmin IS NOT NULL AND pid = " +
+                        std::to_string(cleaner.pid())) == "1";
+  };
+  while (!runs() && cleaned.wait_for(std::chrono::seconds{0}) != std::future_status::ready)
+    std::this_thread::yield();
+  EXPECT_NE(facts()["oldest_snapshot_pid"], std::to_string(cleaner.pid()));
+  EXPECT_TRUE(runs()) << "it has ended too early to be seen";
+  side_->run("SELECT pg_terminate_backend(" + std::to_string(cleaner.pid()) + ")");
+  EXPECT_ANY_THROW(cleaned.get());
+  side_->run("DROP TABLE large");
 }
 
 TEST_F(postgres_doctor_test, counts_connections_and_prepared_transactions) {

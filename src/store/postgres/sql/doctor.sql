@@ -42,12 +42,12 @@ SELECT 'oldest_snapshot_s',
 FROM pg_stat_activity
 -- A vacuum's own snapshot keeps nothing from being pruned.
 WHERE datname = current_database() AND pid <> pg_backend_pid() AND backend_xmin IS NOT NULL
-      AND backend_type <> 'autovacuum worker'
+      AND pid NOT IN (SELECT pid FROM pg_stat_progress_vacuum)
 UNION ALL
 SELECT 'oldest_snapshot_pid', coalesce((array_agg(pid ORDER BY xact_start))[1]::text, '')
 FROM pg_stat_activity
 WHERE datname = current_database() AND pid <> pg_backend_pid() AND backend_xmin IS NOT NULL
-      AND backend_type <> 'autovacuum worker'
+      AND pid NOT IN (SELECT pid FROM pg_stat_progress_vacuum)
 UNION ALL
 SELECT 'lossy_standbys',
        CASE WHEN count(*) > count(state) THEN NULL
