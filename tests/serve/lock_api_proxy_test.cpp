@@ -1,4 +1,4 @@
-// Two servers behind an HAProxy: a client goes on when one of them is killed.
+// Two servers behind an HAProxy: a client goes on when one of them is killed, and leaves the queue when it goes.
 #include "serve/serve_test.hpp"
 
 #include "child_process.hpp"
@@ -29,9 +29,10 @@ class lock_api_proxy_test : public serve_test {
     std::ofstream{config} << fmt::format(R"(
 defaults
   mode http
+  option abortonclose
   timeout connect 2s
-  timeout client 60s
-  timeout server 60s
+  timeout client 10m
+  timeout server 10m
   retries 3
   option redispatch 1
   retry-on conn-failure 503
@@ -109,6 +110,15 @@ TEST_P(lock_api_proxy_test, who_waits_at_a_killed_server_waits_at_the_other_one)
   EXPECT_EQ(ask("DELETE", first).status, 200);
   const auto granted = again.read();
   EXPECT_EQ(granted.status, 200) << granted.body;
+}
+
+TEST_P(lock_api_proxy_test, who_goes_away_leaves_the_queue) {
+  ASSERT_EQ(ask("PUT", first, "", {{"ttl_ms", 600'000}}).status, 200);
+  http_client waiting{port};
+  waiting.send(text_of("PUT", second, "", {{"ttl_ms", 60'000}, {"wait_ms", 600'000}}));
+  eventually("it waits", [&] { return queue().size() == 1; });
+  waiting.close();
+  eventually("its place is given up", [&] { return queue().empty(); });
 }
 
 GTEST_ALLOW_UNINSTANTIATED_PARAMETERIZED_TEST(lock_api_proxy_test);
