@@ -40,15 +40,19 @@ dispatcher::dispatcher(const router& routes, access_rules rules)
 }
 
 void dispatcher::handle(request from, std::string_view target, const reply& to) {
-  if (auto refused = check_rate(from)) return to.send(std::move(*refused));
-  if (auto refused = check_host(from)) return to.send(std::move(*refused));
   const auto mark = target.find('?');
   const auto path = target.substr(0, mark);
   if (mark != target.npos) from.query = target.substr(mark + 1);
+  auto match = routes_.find(from.method, path);
+  const bool is_probe = match.found != nullptr && match.found->is_probe;
+  auto wrong_host = check_host(from);
+  if (!is_probe) {
+    if (auto refused = check_rate(from)) return to.send(std::move(*refused));
+    if (wrong_host) return to.send(std::move(*wrong_host));
+  }
   if (!path.starts_with('/') || !percent_decoded(path)) {
     return to.send(error_response(400, "bad_request", "the path of the URL is malformed"));
   }
-  auto match = routes_.find(from.method, path);
   // Health is for everybody, also for those whose token is wrong.
   const bool is_open = match.found != nullptr && !match.found->needs;
   if (auto refused = find_caller(from); refused && !is_open) return to.send(std::move(*refused));
@@ -63,6 +67,8 @@ void dispatcher::handle(request from, std::string_view target, const reply& to) 
     return to.send(error_response(404, "not_found", "there is nothing at this path"));
   }
   if (auto refused = check_role(from, match.found->needs)) return to.send(std::move(*refused));
+  // The page of another web site may have sent it (see check_host), and sees no more than a stranger.
+  if (wrong_host) from.caller = {};
   from.words = std::move(match.words);
   run(match.found->answer, from, to);
 }

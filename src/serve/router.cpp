@@ -68,6 +68,10 @@ void router::add(const std::string& method, const std::string& pattern, std::opt
   routes_.push_back({method, parts_of(pattern), needs, std::move(answer)});
 }
 
+void router::add_probe(const std::string& path, handler answer) {
+  routes_.push_back({"GET", parts_of(path), {}, std::move(answer), true});
+}
+
 router::match router::find(std::string_view method, std::string_view path) const {
   const auto parts = parts_of(path);
   const std::string_view wanted = method == "HEAD" ? "GET" : method;

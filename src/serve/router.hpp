@@ -16,6 +16,7 @@ struct route {
   std::vector<std::string> pattern;  // the parts between the slashes; "{name}" is any part
   std::optional<role> needs;         // empty: anybody may ask
   handler answer;
+  bool is_probe = false;  // answered at any rate, and whatever the Host header says
 };
 
 // Used by one thread until the server starts; afterwards any thread may call find().
@@ -24,6 +25,8 @@ class router {
   // pattern: "/locks/{name}/waiters". Requires: a GET needs no more than the role `read`, because links and pictures of
   // another web site can make a browser send one.
   void add(const std::string& method, const std::string& pattern, std::optional<role> needs, handler answer);
+  // A GET for health checks, whose senders neither know this server's name nor wait for their turn.
+  void add_probe(const std::string& path, handler answer);
 
   struct match {
     const route* found = nullptr;

@@ -100,11 +100,11 @@ class service {
     lock_api_.reset();
   }
   void add_routes() {
-    router_.add("GET", "/healthz", {}, [](const request&, const reply& to) {
+    router_.add_probe("/healthz", [](const request&, const reply& to) {
       to.send(json_response(200, {{"alive", true}}));
     });
-    router_.add("GET", "/readyz", {},
-                [this](const request& from, const reply& to) { readiness_.answer(from, to); });
+    router_.add_probe("/readyz",
+                      [this](const request& from, const reply& to) { readiness_.answer(from, to); });
     if (!lock_metrics_) return;
     router_.add("GET", "/metrics", role::read, [this](const request&, const reply& to) {
       to.send({.body = metrics_.text(), .type = "text/plain; version=0.0.4; charset=utf-8"});

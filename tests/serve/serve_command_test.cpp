@@ -182,7 +182,10 @@ TEST_P(serve_without_database_test, starts_and_goes_on_and_recovers) {
       start_rowlock({"serve", "--listen", "127.0.0.1:0", "--rate", "0"}, {{"ROWLOCK_URL", database->url()}}));
   const auto away = server.get("/readyz");
   EXPECT_EQ(away.status, 503);
-  EXPECT_THAT(away.body, HasSubstr("\"code\":\"unreachable\"")) << away.body;
+  EXPECT_THAT(away.body, AllOf(HasSubstr("\"code\":\"unreachable\""), HasSubstr("\"message\""))) << away.body;
+  http_client probe{server.port};
+  probe.send("GET /readyz HTTP/1.1\r\nHost: 10.0.0.7\r\n\r\n");
+  EXPECT_EQ(probe.read().body, "{\"ready\":false,\"error\":{\"code\":\"unreachable\"}}\n");
   database->start();
   expect_ready(server, true);
   database->crash();

@@ -339,6 +339,28 @@ TEST_F(server_test, checks_the_host_header) {
   EXPECT_EQ(ask(""), 421);
 }
 
+// A load balancer asks often, by an address that the server does not know, and over HTTP/1.0 without any.
+TEST_F(server_test, answers_probes_at_any_rate_and_with_any_host) {
+  routes_.add_probe("/readyz", [](const serve::request& from, const serve::reply& to) {
+    to.send({.body = from.caller.has(serve::role::read) ? "all" : "little"});
+  });
+  start({}, {.requests_per_second = 2});
+  const auto ask = [&](const std::string& text) {
+    http_client client{port()};
+    client.send(text + "\r\n");
+    return client.read();
+  };
+  for (int i = 0; i < 5; ++i) EXPECT_EQ(ask("GET /readyz HTTP/1.1\r\nHost: localhost\r\n").body, "all");
+  for (const auto* foreign :
+       {"GET /readyz HTTP/1.0\r\n", "GET /readyz HTTP/1.1\r\nHost: 10.0.0.7:8600\r\n"}) {
+    const auto answer = ask(foreign);
+    EXPECT_EQ(answer.status, 200) << foreign;
+    EXPECT_EQ(answer.body, "little") << "it could be a page that a browser shows";
+  }
+  EXPECT_EQ(ask("GET /hello HTTP/1.0\r\n").status, 421);
+  EXPECT_EQ(ask("POST /readyz HTTP/1.0\r\n").status, 421);
+}
+
 // Also if the client has sent a part of its next request, which the server does not read meanwhile.
 TEST_F(server_test, tells_a_handler_that_its_client_has_gone) {
   start();
