@@ -1,5 +1,7 @@
 #include "serve/http.hpp"
 
+#include "serve/listen_address.hpp"
+
 #include <fmt/format.h>
 
 #include <utility>
@@ -38,7 +40,9 @@ unsigned status_of(errc code) noexcept {
 
 nlohmann::json json_body(const request& from) {
   const auto type = from.headers.find("content-type");
-  if (type == from.headers.end() || !type->second.starts_with("application/json")) {
+  const auto essence =
+      type == from.headers.end() ? "" : lower(type->second.substr(0, type->second.find_first_of("; \t")));
+  if (essence != "application/json") {
     throw error(errc::invalid_argument, "send the header Content-Type: application/json");
   }
   auto body = nlohmann::json::parse(from.body, nullptr, false);

@@ -29,6 +29,9 @@ class server_test : public testing::Test {
                 [](const serve::request&, const serve::reply& to) { to.send({.body = "hello"}); });
     routes_.add("POST", "/echo", {},
                 [](const serve::request& from, const serve::reply& to) { to.send({.body = from.body}); });
+    routes_.add("POST", "/json", {}, [](const serve::request& from, const serve::reply& to) {
+      to.send({.body = serve::json_body(from).dump()});
+    });
     routes_.add("GET", "/later", {}, [this](const serve::request&, const serve::reply& to) { keep(to); });
     routes_.add("GET", "/never", {}, [](const serve::request&, const serve::reply&) {});
     routes_.add("GET", "/throws", {}, [](const serve::request&, const serve::reply&) {
@@ -130,6 +133,22 @@ TEST_F(server_test, has_security_headers_on_every_answer) {
     EXPECT_THAT(answer.headers.at("content-security-policy"), HasSubstr("frame-ancestors 'none'"));
     EXPECT_EQ(answer.headers.at("x-content-type-options"), "nosniff");
     EXPECT_EQ(answer.headers.at("cache-control"), "no-store");
+  }
+}
+
+TEST_F(server_test, knows_json_by_its_type) {
+  start();
+  http_client client{port()};
+  const auto ask = [&](const std::string& type) {
+    client.send("POST /json HTTP/1.1\r\nHost: localhost\r\nContent-Length: 2\r\nContent-Type: " + type +
+                "\r\n\r\n{}");
+    return client.read().status;
+  };
+  for (const auto* type : {"application/json", "Application/JSON", "application/json ; charset=utf-8"}) {
+    EXPECT_EQ(ask(type), 200) << type;
+  }
+  for (const auto* type : {"", "text/plain", "application/jsonp", "text/plain; application/json"}) {
+    EXPECT_EQ(ask(type), 400) << type;
   }
 }
 
