@@ -24,6 +24,18 @@ std::optional<std::string_view> bearer_token(std::string_view header) {
   return header.substr(header.find_first_not_of(' ', scheme.size() - 1));
 }
 
+// The path and query. If the target is a whole URL, its host takes the place of the Host header (RFC 9112, 3.2.2).
+std::string origin_form(std::string_view target, request& from) {
+  const auto scheme = lower(target.substr(0, 8));
+  const std::size_t length = scheme.starts_with("http://") ? 7 : scheme == "https://" ? 8 : 0;
+  const auto rest = target.substr(length);
+  const auto host = rest.substr(0, rest.find_first_of("/?"));
+  if (length == 0 || host.find('@') != host.npos) return std::string{target};
+  from.headers["host"] = host;
+  const auto path = rest.substr(host.size());
+  return (path.starts_with('/') ? "" : "/") + std::string{path};
+}
+
 void run(const handler& answer, const request& from, const reply& to) {
   try {
     answer(from, to);
@@ -39,9 +51,10 @@ dispatcher::dispatcher(const router& routes, access_rules rules)
   for (const auto& one : rules_.hosts) hosts_.insert(host_name(one));
 }
 
-void dispatcher::handle(request from, std::string_view target, const reply& to) {
+void dispatcher::handle(request from, std::string_view sent, const reply& to) {
+  const auto target = origin_form(sent, from);
   const auto mark = target.find('?');
-  const auto path = target.substr(0, mark);
+  const auto path = std::string_view{target}.substr(0, mark);
   if (mark != target.npos) from.query = target.substr(mark + 1);
   auto match = routes_.find(from.method, path);
   const bool is_probe = match.found != nullptr && match.found->is_probe;

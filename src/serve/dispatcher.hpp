@@ -28,9 +28,9 @@ class dispatcher {
   // routes: must outlive the dispatcher.
   dispatcher(const router& routes, access_rules rules);
 
-  // Answers the request, or lets its handler answer it. target: the path and query as they were sent. Exceptions of a
-  // handler become answers, too.
-  void handle(request from, std::string_view target, const reply& to);
+  // Answers the request, or lets its handler answer it. sent: the target of the request line. Exceptions of a handler
+  // become answers, too.
+  void handle(request from, std::string_view sent, const reply& to);
 
  private:
   // Each returns why the request is refused, or nothing.

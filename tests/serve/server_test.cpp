@@ -358,6 +358,23 @@ TEST_F(server_test, checks_the_host_header) {
   EXPECT_EQ(ask(""), 421);
 }
 
+// RFC 9112, 3.2.2: the URL's host replaces the one in the header.
+TEST_F(server_test, takes_a_whole_url_as_the_target) {
+  start();
+  const auto ask = [&](const std::string& target, const std::string& host) {
+    http_client client{port()};
+    client.send("GET " + target + " HTTP/1.1\r\nHost: " + host + "\r\n\r\n");
+    return client.read();
+  };
+  EXPECT_EQ(ask("http://localhost:8600/locks/a%2Fb?x=http://y/", "evil.example.com").body, "a/b?x=http://y/");
+  EXPECT_EQ(ask("HTTPS://localhost/hello", "localhost").body, "hello");
+  EXPECT_EQ(ask("http://evil.example.com/hello", "localhost").status, 421);
+  EXPECT_EQ(ask("http://localhost:x@evil.example.com/hello", "localhost").status, 400);
+  EXPECT_EQ(ask("http:///hello", "localhost").status, 421);
+  EXPECT_EQ(ask("http://localhost", "localhost").status, 404) << "this is the path /";
+  EXPECT_EQ(ask("http://localhost?x=/hello", "localhost").status, 404);
+}
+
 // A load balancer asks often, by an address that the server does not know, and over HTTP/1.0 without any.
 TEST_F(server_test, answers_probes_at_any_rate_and_with_any_host) {
   routes_.add_probe("/readyz", [](const serve::request& from, const serve::reply& to) {
