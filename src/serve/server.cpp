@@ -12,7 +12,10 @@
 #include <memory>
 #include <utility>
 
+#include <netinet/in.h>
+#include <netinet/tcp.h>
 #include <sys/resource.h>
+#include <sys/socket.h>
 
 namespace rowlock::serve {
 
@@ -28,6 +31,19 @@ constexpr int io_threads = 2;
 constexpr std::size_t refused_at_once = 64;
 // One client may have this many of the connections, or a quarter of all that the limit allows, if that is more.
 constexpr std::size_t most_of_few = 64;
+
+// Linux gives them to each accepted socket. A client whose machine vanishes says nothing, and would wait in a queue until
+// it is granted the lock. The kernel asks after 15 seconds of silence, and gives it up after 30. While something that
+// was sent is not acknowledged it does not ask, so the last option is for that time.
+void set_options(tcp::acceptor& one) {
+  one.set_option(tcp::acceptor::reuse_address{true});
+  one.set_option(tcp::no_delay{true});
+  one.set_option(boost::asio::socket_base::keep_alive{true});
+  for (const auto& [name, value] :
+       {std::pair{TCP_KEEPIDLE, 15}, {TCP_KEEPINTVL, 5}, {TCP_KEEPCNT, 3}, {TCP_USER_TIMEOUT, 30'000}}) {
+    ::setsockopt(one.native_handle(), IPPROTO_TCP, name, &value, sizeof value);
+  }
+}
 
 // Each connection needs a descriptor, and the usual limit is 1024.
 void allow_many_descriptors() {
@@ -48,7 +64,7 @@ server::server(const listen_address& at, connection_context& with)
   try {
     const tcp::endpoint endpoint{boost::asio::ip::make_address(at.address), at.port};
     acceptor_.open(endpoint.protocol());
-    acceptor_.set_option(tcp::acceptor::reuse_address{true});
+    set_options(acceptor_);
     acceptor_.bind(endpoint);
     acceptor_.listen();
     address_.port = acceptor_.local_endpoint().port();
@@ -106,8 +122,6 @@ void server::accept() {
 }
 
 void server::serve(tcp::socket client) {
-  error_code ignored;
-  client.set_option(tcp::no_delay{true}, ignored);
   const auto most = with_.limits.connections;
   const auto most_of_one = std::min(most, std::max(most_of_few, most / 4));
   const auto open = with_.all.count();

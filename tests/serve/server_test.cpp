@@ -16,6 +16,10 @@
 #include <mutex>
 #include <thread>
 
+#include <netinet/in.h>
+#include <netinet/tcp.h>
+#include <sys/socket.h>
+
 namespace rowlock::test {
 namespace {
 
@@ -413,6 +417,40 @@ TEST_F(server_test, tells_a_handler_that_its_client_has_gone) {
     EXPECT_EQ(gone.get_future().wait_for(60s), std::future_status::ready) << more;
     waits.front().send({.body = "nobody reads this"});
   }
+}
+
+// A machine that loses its power or its network says nothing, and its request would wait for ever.
+TEST_F(server_test, asks_whether_a_silent_client_is_there) {
+  start();
+  http_client client{port()};
+  client.ask("/hello");
+  EXPECT_EQ(client.read().status, 200);
+  int found = 0;
+  for (const auto& file : std::filesystem::directory_iterator{"/proc/self/fd"}) {
+    const int socket = std::stoi(file.path().filename());
+    sockaddr_in own{};
+    sockaddr_in other{};
+    socklen_t size = sizeof own;
+    if (::getsockname(socket, reinterpret_cast<sockaddr*>(&own), &size) != 0 ||
+        ntohs(own.sin_port) != port()) {
+      continue;
+    }
+    if (::getpeername(socket, reinterpret_cast<sockaddr*>(&other), &size) != 0) continue;
+    const auto option = [&](int level, int name) {
+      int value = 0;
+      size = sizeof value;
+      EXPECT_EQ(::getsockopt(socket, level, name, &value, &size), 0);
+      return value;
+    };
+    ++found;
+    EXPECT_EQ(option(SOL_SOCKET, SO_KEEPALIVE), 1);
+    EXPECT_EQ(option(IPPROTO_TCP, TCP_KEEPIDLE), 15);
+    EXPECT_EQ(option(IPPROTO_TCP, TCP_KEEPINTVL), 5);
+    EXPECT_EQ(option(IPPROTO_TCP, TCP_KEEPCNT), 3);
+    EXPECT_EQ(option(IPPROTO_TCP, TCP_USER_TIMEOUT), 30'000);
+    EXPECT_EQ(option(IPPROTO_TCP, TCP_NODELAY), 1);
+  }
+  EXPECT_EQ(found, 1);
 }
 
 TEST_F(server_test, streams_parts_as_they_come) {
