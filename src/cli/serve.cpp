@@ -32,7 +32,7 @@ struct serve_words {
   std::string token_file;
   std::vector<std::string> new_token;
   std::string drain = "10s";
-  std::string idle = "30s";
+  std::string idle = "75s";
   std::int64_t connections = 4096;
   std::int64_t rate = 100;
   std::string sweep_every = "30s";
@@ -167,7 +167,7 @@ void add_http_options(CLI::App& command, serve_words& words) {
                "How long open requests have to finish at the end (default 10s)")
       ->type_name("DURATION");
   add_nonempty(command, "--idle", words.idle,
-               "Close connections without a whole request after this time, at least 100ms (default 30s)")
+               "Close connections without a whole request after this time, at least 100ms (default 75s)")
       ->type_name("DURATION");
   add_nonempty(command, "--connections", words.connections,
                "At most this many connections, a quarter of them from one address (default 4096)")

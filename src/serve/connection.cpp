@@ -171,9 +171,8 @@ void connection::drain() {
   on_strand([](connection& self) {
     self.is_draining_ = true;
     if (self.gone_) return (void)self.gone_->request_stop();
-    const bool is_idle = self.parser_ && !self.parser_->got_some() && self.buffer_.size() == 0;
     const bool is_over = self.is_answered_ && self.outbox_.empty();
-    if (is_idle || is_over) self.close();
+    if (self.is_idle() || is_over) self.close();
   });
 }
 
@@ -204,6 +203,10 @@ void connection::end_stream() {
     self.is_answered_ = true;
     self.send(self.is_chunked_ ? "0\r\n\r\n" : "");
   });
+}
+
+bool connection::is_idle() const {
+  return parser_ && !parser_->got_some() && buffer_.size() == 0;
 }
 
 void connection::read() {
@@ -238,6 +241,8 @@ void connection::after_read(error_code failed) {
   stop_timer();
   if (is_closed_) return;
   if (is_timed_out_) {
+    // The client may just be sending its next request, and would take this answer for the one to that.
+    if (is_idle()) return close();
     return refuse_now(error_response(
         408, "timeout", fmt::format("no whole request came within {} ms", with_.limits.idle.count())));
   }

@@ -31,7 +31,7 @@ struct http_limits {
   std::uint64_t body_bytes = 64 * 1024;
   std::size_t connections = 4096;
   // How long the server waits for a whole request, and how long a client may take to read a part of an answer.
-  std::chrono::milliseconds idle = std::chrono::seconds{30};
+  std::chrono::milliseconds idle = std::chrono::seconds{75};
   std::size_t unread_bytes = 1024 * 1024;  // of a stream, before its reader is disconnected
 };
 
@@ -112,6 +112,7 @@ class connection : public reply_target, public std::enable_shared_from_this<conn
   void set_timer(void (connection::*act)(), std::chrono::milliseconds after);
   void stop_timer();
   void stop_reading();
+  bool is_idle() const;  // nothing of a request has come
   void close();
 
   template <class Action>

@@ -295,17 +295,28 @@ TEST_F(server_test, leaves_connections_to_others_than_the_address_that_has_a_qua
   }
 }
 
-TEST_F(server_test, ends_idle_connections_and_slow_requests) {
+TEST_F(server_test, ends_slow_requests) {
   start({.idle = 100ms});
-  http_client idle{port()};
-  http_client slow{port()};
-  slow.send("GET /hello HTTP/1.1\r\nHo");
-  for (auto* client : {&idle, &slow}) {
-    const auto answer = client->read();
-    EXPECT_EQ(answer.status, 408);
+  for (const std::string part : {"G", "GET /hello HTTP/1.1\r\nHo",
+                                 "POST /echo HTTP/1.1\r\nHost: localhost\r\nContent-Length: 2\r\n\r\nx"}) {
+    http_client slow{port()};
+    slow.send(part);
+    const auto answer = slow.read();
+    EXPECT_EQ(answer.status, 408) << part;
     EXPECT_EQ(code_of(answer), "timeout");
-    EXPECT_TRUE(client->is_closed_by_server());
+    EXPECT_TRUE(slow.is_closed_by_server());
   }
+}
+
+// A client that sends its next request at this moment would take an answer to nothing for its own.
+TEST_F(server_test, ends_idle_connections_without_an_answer) {
+  start({.idle = 100ms});
+  http_client fresh{port()};
+  EXPECT_TRUE(fresh.is_closed_by_server());
+  http_client used{port()};
+  used.ask("/hello");
+  EXPECT_EQ(used.read().status, 200);
+  EXPECT_TRUE(used.is_closed_by_server());
 }
 
 TEST_F(server_test, does_not_end_a_connection_that_waits_for_its_answer) {
