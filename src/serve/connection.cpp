@@ -215,11 +215,29 @@ void connection::read() {
   parser_.emplace();
   parser_->header_limit(with_.limits.header_bytes);
   parser_->body_limit(with_.limits.body_bytes);
-  if (is_draining_ && buffer_.size() == 0) return close();
   set_timer(&connection::stop_reading, with_.limits.idle);
-  http::async_read_header(
-      socket_, buffer_, *parser_,
-      [self = shared_from_this()](error_code failed, std::size_t) { self->after_header(failed); });
+  read_header();
+}
+
+// Skips the line end that an old client sends after a body (RFC 9112, 2.2), which Beast takes for a malformed request.
+void connection::read_header() {
+  const auto begins_with = [this](char letter) {
+    return buffer_.size() > 0 && *static_cast<const char*>(buffer_.cdata().data()) == letter;
+  };
+  while (begins_with('\r') || begins_with('\n')) buffer_.consume(1);
+  if (buffer_.size() > 0) {
+    return http::async_read_header(
+        socket_, buffer_, *parser_,
+        [self = shared_from_this()](error_code failed, std::size_t) { self->after_header(failed); });
+  }
+  if (is_draining_) return close();
+  socket_.async_read_some(buffer_.prepare(std::max<std::size_t>(buffer_.capacity(), 512)),
+                          [self = shared_from_this()](error_code failed, std::size_t size) {
+                            self->buffer_.commit(size);
+                            if (failed || self->is_closed_ || self->is_timed_out_)
+                              return self->after_read(failed);
+                            self->read_header();
+                          });
 }
 
 // The headers are taken before the body is read, because Beast adds the lines after the last chunk to them: a proxy that

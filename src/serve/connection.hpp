@@ -97,6 +97,7 @@ class connection : public reply_target, public std::enable_shared_from_this<conn
  private:
   // All of these run on the strand.
   void read();
+  void read_header();
   void after_header(boost::system::error_code failed);
   void after_read(boost::system::error_code failed);
   void handle_request();

@@ -119,6 +119,16 @@ TEST_F(server_test, says_what_is_not_there) {
   EXPECT_EQ(client.read().status, 500);
 }
 
+// Old clients send an empty line after a body.
+TEST_F(server_test, ignores_empty_lines_before_a_request) {
+  start();
+  http_client client{port()};
+  for (const std::string before : {"\r\n", "\r\n\r\n"}) {
+    client.send(before + "GET /hello HTTP/1.1\r\nHost: localhost\r\n\r\n");
+    EXPECT_EQ(client.read().body, "hello");
+  }
+}
+
 TEST_F(server_test, answers_head_without_a_body) {
   start();
   http_client client{port()};
