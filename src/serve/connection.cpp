@@ -251,6 +251,20 @@ void connection::after_header(error_code failed) {
                                      "the length of the body is in doubt; send Content-Length, or over "
                                      "HTTP/1.1 Transfer-Encoding: chunked"));
   }
+  // A client may ask for leave to send its body, and waits for a while if it gets no answer.
+  const auto expected = request_.headers.find("expect");
+  const bool awaits_leave = expected != request_.headers.end() && lower(expected->second) == "100-continue" &&
+                            parser_->get().version() >= 11 && !parser_->is_done() && buffer_.size() == 0;
+  if (!awaits_leave) return read_body();
+  static constexpr std::string_view leave = "HTTP/1.1 100 Continue\r\n\r\n";
+  asio::async_write(socket_, asio::buffer(leave),
+                    [self = shared_from_this()](error_code failed, std::size_t) {
+                      if (failed || self->is_closed_ || self->is_timed_out_) return self->after_read(failed);
+                      self->read_body();
+                    });
+}
+
+void connection::read_body() {
   http::async_read(socket_, buffer_, *parser_,
                    [self = shared_from_this()](error_code failed, std::size_t) { self->after_read(failed); });
 }

@@ -99,6 +99,7 @@ class connection : public reply_target, public std::enable_shared_from_this<conn
   void read();
   void read_header();
   void after_header(boost::system::error_code failed);
+  void read_body();
   void after_read(boost::system::error_code failed);
   void handle_request();
   void refuse_now(response why);

@@ -211,6 +211,26 @@ TEST_F(server_test, refuses_what_is_no_http) {
   EXPECT_TRUE(client.is_closed_by_server());
 }
 
+TEST_F(server_test, lets_a_client_send_a_body_that_it_has_announced) {
+  start();
+  const std::string head = "POST /echo HTTP/1.1\r\nHost: localhost\r\nExpect: 100-Continue\r\n";
+  http_client client{port()};
+  client.send(head + "Content-Length: 4\r\n\r\n");
+  EXPECT_EQ(client.read_head().status, 100);
+  client.send("text");
+  EXPECT_EQ(client.read().body, "text");
+  client.send(head + "\r\n");
+  EXPECT_EQ(client.read().status, 200) << "there is no body to wait for";
+  client.send(head + "Content-Length: 4\r\n\r\ntext");
+  EXPECT_EQ(client.read().body, "text") << "the body is there already";
+  for (const auto& [refused, status] :
+       {std::pair{"Content-Length: 65537\r\n\r\n", 413}, {"Transfer-Encoding: gzip\r\n\r\n", 400}}) {
+    http_client other{port()};
+    other.send(head + refused);
+    EXPECT_EQ(other.read().status, status);
+  }
+}
+
 // A proxy in front may see the end of such a request elsewhere, and take what follows for the body.
 TEST_F(server_test, refuses_a_request_whose_length_is_doubtful) {
   start();
