@@ -97,8 +97,9 @@ std::string client_of(const asio::ip::tcp::socket& one) {
 
 void connections::add(connection* one, std::weak_ptr<connection> weak, const std::string& from) {
   const model::annotated_lock lock{mutex_};
+  auto& count = by_client_[from];
   all_[one] = {std::move(weak), from};
-  ++by_client_[from];
+  ++count;  // after what may throw, because remove() relies on both
 }
 
 void connections::remove(connection* one) {

@@ -4,6 +4,7 @@
 
 #include <fmt/format.h>
 
+#include <exception>
 #include <utility>
 
 namespace rowlock::serve {
@@ -82,8 +83,12 @@ reply::reply(std::shared_ptr<reply_target> to, std::stop_token gone) : state_{st
 }
 
 reply::state::~state() {
-  if (is_streaming.exchange(false)) to->end_stream();
-  if (!is_begun) to->put(error_response(500, "internal", "the request was dropped without an answer"));
+  try {
+    if (is_streaming.exchange(false)) to->end_stream();
+    if (!is_begun) to->put(error_response(500, "internal", "the request was dropped without an answer"));
+  } catch (const std::exception&) {
+    // Without memory there is no answer, either; the process goes on.
+  }
 }
 
 void reply::send(response whole) const {

@@ -70,11 +70,13 @@ void lock_board::ask(use answer) {
       known = latest_;
     } else {
       waiting_.push_back(std::move(answer));
-      if (std::exchange(is_reading_, true)) return;
+      if (is_reading_) return;
+      const bool is_posted = pool_.post([this] { read(); });
+      is_reading_ = true;  // not before post(), which may throw
+      if (is_posted) return;
     }
   }
   if (known) return answer(known);
-  if (pool_.post([this] { read(); })) return;
   publish(
       {.problem = error(errc::unreachable, "too many requests wait for the database"), .next = least_pause});
 }
@@ -106,7 +108,11 @@ void lock_board::run(const std::stop_token& stop) {
       std::erase_if(subscribers_, [](const auto& one) { return one->to.over().stop_requested(); });
       is_idle = is_idle || subscribers_.empty();
     }
-    if (!is_idle && clock::now() >= due) ask([](const state&) {});
+    try {
+      if (!is_idle && clock::now() >= due) ask([](const state&) {});
+    } catch (const std::exception&) {
+      // No memory: it asks again.
+    }
     pause_until(clock::now() + (is_idle ? 250ms : 100ms), stop);
   }
 }
@@ -136,23 +142,24 @@ void lock_board::read() {
   }
   const auto took = std::chrono::duration_cast<std::chrono::milliseconds>(clock::now() - began);
   found.next = std::max(least_pause, 4 * took);
-  publish(found);
+  publish(std::move(found));
 }
 
-void lock_board::publish(const board_state& found) {
-  auto now = std::make_shared<board_state>(found);
+void lock_board::publish(board_state found) {
   std::vector<use> answers;
+  state now;
   {
     const model::annotated_lock lock{mutex_};
-    if (found.problem) {
-      now->locks = latest_->locks;
-      now->is_cut = latest_->is_cut;
-      now->version = latest_->version;
-    }
-    latest_ = now;
-    valid_until_ = clock::now() + found.next;
+    // First what cannot fail: if the memory runs out below, those who wait learn it, and a later one reads again.
     is_reading_ = false;
     answers = std::exchange(waiting_, {});
+    valid_until_ = clock::now() + found.next;
+    if (found.problem) {
+      found.locks = latest_->locks;
+      found.is_cut = latest_->is_cut;
+      found.version = latest_->version;
+    }
+    latest_ = now = std::make_shared<const board_state>(std::move(found));
   }
   for (const auto& one : answers) one(now);
   const auto event = event_of(*now);

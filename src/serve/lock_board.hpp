@@ -56,7 +56,7 @@ class lock_board {
   void run(const std::stop_token& stop);
   void read();
   std::vector<lock_info> read_locks(bool& is_cut);
-  void publish(const board_state& found);
+  void publish(board_state found);
 
   database& db_;
   workers& pool_;

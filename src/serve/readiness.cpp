@@ -51,18 +51,20 @@ void readiness::answer(const request& from, const reply& to) {
     }
     waiting_.push_back({to, sees_text});
     if (checking_since_) return;
-    checking_since_ = now;
+    const bool is_posted = pool_.post([this] { publish(problem_of(db_)); });
+    checking_since_ = now;  // not before post(), which may throw
+    if (is_posted) return;
   }
-  if (pool_.post([this] { publish(problem_of(db_)); })) return;
   publish(error(errc::unreachable, "too many requests wait for the database"));
 }
 
 void readiness::publish(std::optional<error> problem) {
   const finding found{std::move(problem), clock::now()};
   const model::annotated_lock lock{mutex_};
-  latest_ = found;
   checking_since_.reset();
-  for (const auto& one : std::exchange(waiting_, {})) one.to.send(response_of(found, one.sees_text));
+  const auto waiting = std::exchange(waiting_, {});
+  latest_ = found;
+  for (const auto& one : waiting) one.to.send(response_of(found, one.sees_text));
 }
 
 }  // namespace rowlock::serve

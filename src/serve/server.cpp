@@ -102,7 +102,7 @@ void server::stop() {
   threads_.clear();
 }
 
-void server::accept() {
+void server::accept() try {
   acceptor_.async_accept(boost::asio::make_strand(loop_), [this](error_code failed, tcp::socket client) {
     if (!acceptor_.is_open()) return;
     if (!failed) {
@@ -119,6 +119,10 @@ void server::accept() {
       if (acceptor_.is_open()) accept();
     });
   });
+} catch (const std::exception&) {
+  // There was not even the memory to wait for a client. Nothing else would call this function again.
+  std::this_thread::sleep_for(100ms);
+  if (!loop_.stopped()) accept();
 }
 
 void server::serve(tcp::socket client) {

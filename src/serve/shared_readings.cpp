@@ -33,23 +33,26 @@ void shared_readings::answer(const std::string& key, std::chrono::milliseconds v
     auto& one = entries_[key];
     if (!one.is_reading && now < one.valid_until) return to.send(one.latest);
     one.waiting.push_back(to);
-    if (std::exchange(one.is_reading, true)) return;
+    if (one.is_reading) return;
+    const bool is_posted = pool_.post([this, key, valid_for, read = std::move(read)] {
+      const auto found = reading_of(read);
+      publish(key, found, clock::now() + (found.status < 500 ? valid_for : 1s));
+    });
+    one.is_reading = true;  // not before post(), which may throw
+    if (is_posted) return;
   }
-  const auto job = [this, key, valid_for, read = std::move(read)] {
-    const auto found = reading_of(read);
-    publish(key, found, clock::now() + (found.status < 500 ? valid_for : 1s));
-  };
-  if (pool_.post(job)) return;
   publish(key, error_response(503, "unreachable", "too many requests wait for the database"), {});
 }
 
 void shared_readings::publish(const std::string& key, const response& found, clock::time_point valid_until) {
   const model::annotated_lock lock{mutex_};
   auto& one = entries_[key];
+  // First what cannot fail: if the memory runs out below, those who wait learn it, and the next one reads again.
+  one.is_reading = false;
+  const auto waiting = std::exchange(one.waiting, {});
   one.latest = found;
   one.valid_until = valid_until;
-  one.is_reading = false;
-  for (const auto& to : std::exchange(one.waiting, {})) to.send(found);
+  for (const auto& to : waiting) to.send(found);
   if (valid_until <= clock::now()) entries_.erase(key);
 }
 

@@ -1,5 +1,6 @@
 #include "serve/workers.hpp"
 
+#include <exception>
 #include <utility>
 
 namespace rowlock::serve {
@@ -45,7 +46,11 @@ void workers::run() {
       job = std::move(waiting_.front());
       waiting_.pop_front();
     }
-    job();
+    try {
+      job();
+    } catch (const std::exception&) {
+      // A lack of memory ends the requests of this job, not the process: their replies say so when they are destroyed.
+    }
   }
 }
 

@@ -20,7 +20,7 @@ class workers {
   workers(const workers&) = delete;
   workers& operator=(const workers&) = delete;
 
-  // Queues the job, which must not throw. False: too many jobs wait already, and this one is dropped.
+  // Queues the job; an exception ends it. False: too many jobs wait already, and this one is dropped.
   [[nodiscard]] bool post(std::function<void()> job);
 
  private:
