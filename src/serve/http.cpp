@@ -1,5 +1,6 @@
 #include "serve/http.hpp"
 
+#include "serve/as_error.hpp"
 #include "serve/listen_address.hpp"
 
 #include <fmt/format.h>
@@ -75,6 +76,14 @@ response error_response(unsigned status, std::string_view code, std::string_view
 
 response error_response(const error& problem) {
   return error_response(status_of(problem.kind()), to_string(problem.kind()), problem.what());
+}
+
+response response_or_error(const std::function<response()>& make) {
+  try {
+    return make();
+  } catch (const std::exception& problem) {
+    return error_response(as_error(problem));
+  }
 }
 
 reply::reply(std::shared_ptr<reply_target> to, std::stop_token gone) : state_{std::make_shared<state>()} {

@@ -48,6 +48,8 @@ response json_response(unsigned status, const nlohmann::ordered_json& value);
 response error_response(unsigned status, std::string_view code, std::string_view message);
 // The status follows from the error's code: 503 where the same call may succeed later.
 response error_response(const error& problem);
+// What `make` returns, or the error that it throws.
+response response_or_error(const std::function<response()>& make);
 
 // Where a reply goes: a connection. Its functions may be called from any thread; they neither wait nor fail.
 class reply_target {

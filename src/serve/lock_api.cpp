@@ -48,10 +48,7 @@ constexpr std::size_t longest_id = 64;
 
 http_hold_key key_of(const request& from) {
   http_hold_key key{from.caller.name, from.words.at("name"), from.words.at("id")};
-  const auto is_plain = key.id.find_first_not_of(
-                            "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
-                            "0123456789._-") == std::string::npos;
-  if (is_plain && key.id.size() >= shortest_id && key.id.size() <= longest_id) return key;
+  if (is_plain_name(key.id, shortest_id, longest_id)) return key;
   throw error(errc::invalid_argument,
               fmt::format("the hold's id has {} to {} letters, digits, '.', '_' and '-'; make a new one for "
                           "each hold, such as a random UUID",
@@ -356,14 +353,8 @@ void lock_api::post(const attempt_ptr& one, std::function<void()> step) {
 }
 
 void lock_api::post(workers& by, const reply& to, std::function<response()> make) {
-  const bool is_posted = by.post([to, make = std::move(make)] {
-    try {
-      to.send(make());
-    } catch (const std::exception& problem) {
-      to.send(error_response(as_error(problem)));
-    }
-  });
-  if (!is_posted) to.send(error_response(503, "busy", "too many requests wait; try again later"));
+  if (!by.post([to, make = std::move(make)] { to.send(response_or_error(make)); }))
+    to.send(error_response(503, "busy", "too many requests wait; try again later"));
 }
 
 }  // namespace rowlock::serve

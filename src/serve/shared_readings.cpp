@@ -1,10 +1,7 @@
 #include "serve/shared_readings.hpp"
 
-#include "serve/as_error.hpp"
-
 #include <rowlock/error.hpp>
 
-#include <exception>
 #include <utility>
 
 namespace rowlock::serve {
@@ -13,14 +10,6 @@ namespace {
 
 using namespace std::chrono_literals;
 constexpr std::size_t many_entries = 64;
-
-response reading_of(const std::function<response()>& read) {
-  try {
-    return read();
-  } catch (const std::exception& problem) {
-    return error_response(as_error(problem));
-  }
-}
 
 }  // namespace
 
@@ -35,7 +24,7 @@ void shared_readings::answer(const std::string& key, std::chrono::milliseconds v
     one.waiting.push_back(to);
     if (one.is_reading) return;
     const bool is_posted = pool_.post([this, key, valid_for, read = std::move(read)] {
-      const auto found = reading_of(read);
+      const auto found = response_or_error(read);
       publish(key, found, clock::now() + (found.status < 500 ? valid_for : 1s));
     });
     one.is_reading = true;  // not before post(), which may throw

@@ -35,11 +35,6 @@ bool is_digest(std::string_view text) {
   return text.size() == digest_digits && text.find_first_not_of("0123456789abcdef") == text.npos;
 }
 
-bool is_name(std::string_view name) {
-  constexpr std::string_view known = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789._-";
-  return !name.empty() && name.size() <= 64 && name.find_first_not_of(known) == name.npos;
-}
-
 [[noreturn]] void refuse(const std::string& path, const std::string& why) {
   throw error(errc::invalid_argument, fmt::format("the token file '{}' {}", path, why));
 }
@@ -56,6 +51,11 @@ void check_access(int descriptor, const std::string& path) {
 }
 
 }  // namespace
+
+bool is_plain_name(std::string_view text, std::size_t shortest, std::size_t longest) {
+  constexpr std::string_view known = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789._-";
+  return text.size() >= shortest && text.size() <= longest && text.find_first_not_of(known) == text.npos;
+}
 
 const char* to_string(role one) noexcept {
   switch (one) {
@@ -75,7 +75,7 @@ role parse_role(std::string_view word) {
 }
 
 new_token make_token(const std::string& name, const std::vector<role>& roles) {
-  if (!is_name(name)) {
+  if (!is_plain_name(name, 1, 64)) {
     throw error(
         errc::invalid_argument,
         fmt::format("'{}' cannot name a token; use up to 64 letters, digits, '.', '_' and '-'", name));
@@ -129,7 +129,7 @@ tokens tokens::parse(std::string_view text, const std::string& path) {
                                "--new-token NAME ROLE... prints it",
                                what, number));
     };
-    if (!is_name(words.front())) wrong("an impossible name");
+    if (!is_plain_name(words.front(), 1, 64)) wrong("an impossible name");
     if (words.size() < 3) wrong("too few words");
     if (!words.back().starts_with(digest_mark)) wrong("no digest");
     entry one{.digest = words.back().substr(digest_mark.size()), .who = {.name = words.front()}};

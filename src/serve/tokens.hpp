@@ -17,6 +17,9 @@ const char* to_string(role one) noexcept;
 // Throws error(invalid_argument).
 role parse_role(std::string_view word);
 
+// Whether the text has that many letters, digits, '.', '_' and '-', and nothing else.
+bool is_plain_name(std::string_view text, std::size_t shortest, std::size_t longest);
+
 // Whom a request comes from.
 struct principal {
   std::string name;
