@@ -38,8 +38,15 @@ TEST_P(serve_command_test, finishes_what_a_client_has_begun_to_ask) {
   client.send(first + half);
   EXPECT_EQ(client.read().status, 200);
   server.process->send(SIGTERM);
-  while (server.process->read_error_line().find("ending") == std::string::npos) {
-  }
+  // From then on an answer says that it is the last one.
+  eventually("it accepts no more connections", [&] {
+    try {
+      http_client{server.port};
+    } catch (const std::runtime_error&) {
+      return true;
+    }
+    return false;
+  });
   client.send("st: localhost\r\n\r\n");
   const auto answer = client.read();
   EXPECT_EQ(answer.status, 200) << answer.body;
