@@ -3,6 +3,7 @@
 #include "cli/exit_code.hpp"
 #include "cli/sigpipe.hpp"
 #include "cli/text.hpp"
+#include "model/signal_mask.hpp"
 
 #include <fmt/format.h>
 
@@ -112,18 +113,13 @@ std::vector<char*> pointers(const std::vector<std::string>& texts) {
 // Stops the process or, with 0, this process's group. Unlike SIGSTOP, the kernel ignores SIGTSTP where no shell could
 // continue this process (an orphaned process group); then it returns false. The caller may block SIGTSTP (queued_stops).
 bool stop_like_terminal(pid_t process) {
-  sigset_t changed;
-  sigset_t before;
-  sigemptyset(&changed);
-  sigaddset(&changed, SIGCONT);  // it continues this process all the same, and stays pending
-  pthread_sigmask(SIG_BLOCK, &changed, &before);
-  sigemptyset(&changed);
-  sigaddset(&changed, SIGTSTP);
-  pthread_sigmask(SIG_UNBLOCK, &changed, nullptr);
+  // SIGCONT continues this process all the same, and stays pending.
+  const model::signal_mask blocked{SIG_BLOCK, model::only_signal(SIGCONT)};
+  const model::signal_mask unblocked{SIG_UNBLOCK, model::only_signal(SIGTSTP)};
   kill(process, SIGTSTP);
-  sigpending(&changed);
-  pthread_sigmask(SIG_SETMASK, &before, nullptr);
-  return sigismember(&changed, SIGCONT) == 1;
+  sigset_t pending;
+  sigpending(&pending);
+  return sigismember(&pending, SIGCONT) == 1;
 }
 
 // Whether the process is in the group and runs. A zombie does not run.

@@ -1,6 +1,7 @@
 #include "cli/stderr_lines.hpp"
 
 #include "model/call_queue.hpp"
+#include "model/signal_mask.hpp"
 
 #include <cerrno>
 #include <csignal>
@@ -23,24 +24,17 @@ namespace {
 // Blocks every signal in the thread that makes this object. The destructor drops a SIGPIPE that came meanwhile.
 class all_signals_blocked {
  public:
-  all_signals_blocked() {
-    sigset_t all;
-    sigfillset(&all);
-    pthread_sigmask(SIG_BLOCK, &all, &before_);
-  }
+  all_signals_blocked() noexcept = default;
   ~all_signals_blocked() {
-    sigset_t broken_pipe;
-    sigemptyset(&broken_pipe);
-    sigaddset(&broken_pipe, SIGPIPE);
+    const auto broken_pipe = model::only_signal(SIGPIPE);
     const timespec now{};
     sigtimedwait(&broken_pipe, nullptr, &now);
-    pthread_sigmask(SIG_SETMASK, &before_, nullptr);
   }
   all_signals_blocked(const all_signals_blocked&) = delete;
   all_signals_blocked& operator=(const all_signals_blocked&) = delete;
 
  private:
-  sigset_t before_{};
+  const model::signal_mask mask_{SIG_BLOCK, model::all_signals()};
 };
 
 class writer {

@@ -1,6 +1,7 @@
 #include "cli/terminal.hpp"
 
 #include "cli/text.hpp"
+#include "model/signal_mask.hpp"
 
 #include <algorithm>
 #include <cerrno>
@@ -75,13 +76,8 @@ bool terminal::is_used() const noexcept {
 void terminal::give_to(pid_t group) const noexcept {
   if (descriptor_ < 0) return;
   // SIGTTOU would stop a background group that does this.
-  sigset_t stop;
-  sigset_t before;
-  sigemptyset(&stop);
-  sigaddset(&stop, SIGTTOU);
-  sigprocmask(SIG_BLOCK, &stop, &before);
+  const model::signal_mask blocked{SIG_BLOCK, model::only_signal(SIGTTOU)};
   tcsetpgrp(descriptor_, group);
-  sigprocmask(SIG_SETMASK, &before, nullptr);
 }
 
 bool terminal::take_back_from(pid_t group) const noexcept {

@@ -2,27 +2,16 @@
 // starts receive none.
 #pragma once
 
-#include <rowlock/config.hpp>
-
-#include <pthread.h>
-
-#include <csignal>
+#include "model/signal_mask.hpp"
 
 namespace rowlock::client_layer {
 
 class blocked_signals {
  public:
-  blocked_signals() noexcept {
-    sigset_t all;
-    ::sigfillset(&all);
-    ::pthread_sigmask(SIG_SETMASK, &all, &before_);
-  }
-  ~blocked_signals() { ::pthread_sigmask(SIG_SETMASK, &before_, nullptr); }
-  blocked_signals(const blocked_signals&) = delete;
-  blocked_signals& operator=(const blocked_signals&) = delete;
+  blocked_signals() noexcept = default;
 
  private:
-  sigset_t before_;
+  const model::signal_mask mask_{SIG_BLOCK, model::all_signals()};
 };
 
 }  // namespace rowlock::client_layer
