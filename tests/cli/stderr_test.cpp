@@ -25,7 +25,7 @@ TEST_P(stderr_test, that_blocks_does_not_let_the_command_outlive_its_hold) {
   const full_pipe full;
   auto process = start_redirected(
       "2>" + full.path(), {"run", "job", "--ttl", "3s", "--kill-after", "200ms", "--", "sh", "-c",
-                         "exec 2>/dev/null; trap 'echo term' TERM; echo $$; while :; do sleep 0.01; done"});
+                           "exec 2>/dev/null; trap 'echo term' TERM; echo $$; while :; do sleep 0.01; done"});
   const process_handle command{std::stoi(process->read_line())};
   EXPECT_EQ(rowlock({"release", "job", "--force"}).exit_code, 0);
   EXPECT_EQ(process->read_line(), "term");

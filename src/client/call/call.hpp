@@ -16,7 +16,7 @@ namespace rowlock::client_layer {
 struct wait_limit {
   bool waits = true;
   std::optional<std::chrono::nanoseconds> limit{};
-  bool was_answered = false;  // the database has answered an earlier part of the call
+  bool was_answered = false;                        // the database has answered an earlier part of the call
   std::optional<std::chrono::nanoseconds> whole{};  // the limit of the call, if `limit` is what is left of it
 
   // When the time of a call that begins at that time is up. Empty: never. A call that does not wait for a lock waits
