@@ -19,9 +19,9 @@ STRAIGHT_JOIN rowlock_lock AS l FORCE INDEX (PRIMARY) ON l.name = own.name
 SET l.lease_id = NULL, l.hold_id = NULL, l.in_use = 0;
 
 -- name: release_one_ending
--- A script. Frees a single lock together with its lease, an explicit-ttl lease, and returns whether it did. The row of a
--- hold that a guarded transaction relies on is locked: it is skipped, and both stay. The lease comes after the lock's row,
--- so it is not waited for: one that is skipped is being killed, or expires by itself.
+-- A script. Frees a single lock together with its lease, an explicit-ttl lease, and returns whether it did. The row of
+-- a hold that a guarded transaction relies on is locked: it is skipped, and both stay. The lease comes after the lock's
+-- row, so it is not waited for: one that is skipped is being killed, or expires by itself.
 SET @rowlock_freed = NULL;
 START TRANSACTION;
 SELECT 1 INTO @rowlock_freed
@@ -95,11 +95,12 @@ FROM JSON_TABLE(CONCAT('["', REPLACE(@rowlock_taken, ',', '","'), '"]'), '$[*]'
 COMMIT;
 
 -- name: release_shared_one
+-- name: release_shared_one_ending
 -- A script, behind `begin` or take_hot_row. Frees a permit and returns whether it did. A permit that a
 -- guarded transaction relies on is locked: it stays, and others of the name can be freed. is_locked: as in
 -- acquire_shared_one.
 -- The lock's row comes first. A later statement, which has a snapshot of its own, reads the permit; nobody
--- else can change it meanwhile.
+-- else can change it meanwhile. release_shared_one_ending also ends the permit's lease: see release_one_ending.
 SET @rowlock_used = NULL, @rowlock_waited_for = NULL, @rowlock_freed = NULL;
 SELECT l.in_use, l.has_queue AND l.fair INTO @rowlock_used, @rowlock_waited_for
 FROM rowlock_lock AS l FORCE INDEX (PRIMARY)
@@ -111,37 +112,22 @@ WHERE p.name = :name AND p.hold_id = UNHEX(:hold) AND p.lease_id = UNHEX(:lease)
 FOR UPDATE SKIP LOCKED;
 DELETE FROM rowlock_permit WHERE name = :name AND hold_id = UNHEX(:hold) AND @rowlock_freed IS NOT NULL;
 UPDATE rowlock_lock SET in_use = in_use - @rowlock_freed WHERE name = :name AND @rowlock_freed IS NOT NULL;
-SELECT @rowlock_freed IS NOT NULL AS is_freed, @rowlock_used IS NULL AS is_locked;
-COMMIT;
-
--- name: release_shared_one_ending
--- As release_shared_one, together with the permit's lease: see release_one_ending.
-SET @rowlock_used = NULL, @rowlock_waited_for = NULL, @rowlock_freed = NULL;
-SELECT l.in_use, l.has_queue AND l.fair INTO @rowlock_used, @rowlock_waited_for
-FROM rowlock_lock AS l FORCE INDEX (PRIMARY)
-WHERE l.name = :name
-FOR UPDATE SKIP LOCKED;
-SELECT p.weight INTO @rowlock_freed
-FROM rowlock_permit AS p FORCE INDEX (PRIMARY)
-WHERE p.name = :name AND p.hold_id = UNHEX(:hold) AND p.lease_id = UNHEX(:lease) AND @rowlock_waited_for = 0
-FOR UPDATE SKIP LOCKED;
-DELETE FROM rowlock_permit WHERE name = :name AND hold_id = UNHEX(:hold) AND @rowlock_freed IS NOT NULL;
-UPDATE rowlock_lock SET in_use = in_use - @rowlock_freed WHERE name = :name AND @rowlock_freed IS NOT NULL;
-DELETE l
-FROM (
-  SELECT k.id
-  FROM rowlock_lease AS k FORCE INDEX (PRIMARY)
-  WHERE k.id = UNHEX(:lease) AND @rowlock_freed IS NOT NULL
-  LIMIT 1
-  FOR UPDATE SKIP LOCKED
-) AS t
-STRAIGHT_JOIN rowlock_lease AS l FORCE INDEX (PRIMARY) ON l.id = t.id;
+-- only: release_shared_one_ending DELETE l
+-- only: release_shared_one_ending FROM (
+-- only: release_shared_one_ending   SELECT k.id
+-- only: release_shared_one_ending   FROM rowlock_lease AS k FORCE INDEX (PRIMARY)
+-- only: release_shared_one_ending   WHERE k.id = UNHEX(:lease) AND @rowlock_freed IS NOT NULL
+-- only: release_shared_one_ending   LIMIT 1
+-- only: release_shared_one_ending   FOR UPDATE SKIP LOCKED
+-- only: release_shared_one_ending ) AS t
+-- only: release_shared_one_ending STRAIGHT_JOIN rowlock_lease AS l FORCE INDEX (PRIMARY) ON l.id = t.id;
 SELECT @rowlock_freed IS NOT NULL AS is_freed, @rowlock_used IS NULL AS is_locked;
 COMMIT;
 
 -- name: release_shared
--- A script. Frees a batch of permits and returns which: :requests as [name, lease, hold, whether the lease ends with the
--- hold], where a name may occur more than once. As release_shared_one; a locked row excludes only its own name. For the sum see acquire_shared.
+-- A script. Frees a batch of permits and returns which: :requests as [name, lease, hold, whether the lease ends with
+-- the hold], where a name may occur more than once. As release_shared_one; a locked row excludes only its own name. For
+-- the sum see acquire_shared.
 SET @rowlock_taken = NULL, @rowlock_freed = NULL;
 START TRANSACTION;
 SELECT GROUP_CONCAT(t.n) INTO @rowlock_taken
