@@ -16,6 +16,7 @@
 #include <filesystem>
 #include <fstream>
 #include <iterator>
+#include <stdexcept>
 #include <system_error>
 #include <thread>
 #include <utility>
@@ -139,8 +140,21 @@ client context::connect_to_read() const {
   return connect(reading_options());
 }
 
+// A file is read again for each connection, because its password may have been replaced. If it cannot be read at that
+// moment, the database counts as unreachable, and the client tries again.
 client context::connect(const options& settings) const {
-  return close_at_the_end(rowlock::connect(database_url(), settings));
+  const auto named = database_url();
+  const char* const path = environment("ROWLOCK_URL_FILE");
+  const bool is_in_file = path && url.empty() && !environment("ROWLOCK_URL");
+  if (!is_in_file) return close_at_the_end(rowlock::connect(named, settings));
+  const auto from_file = [file = std::string{path}] {
+    try {
+      return read_secret(file);
+    } catch (const error& failure) {
+      throw std::runtime_error(failure.what());
+    }
+  };
+  return close_at_the_end(rowlock::connect(from_file, settings));
 }
 
 void context::note(std::string_view message) const {

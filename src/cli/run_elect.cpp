@@ -213,6 +213,22 @@ term campaign(election& office, const wait_limit& limit, const acquire_options& 
   return office.try_campaign_for(*limit, how);
 }
 
+// False: the office was lost, or the database failed, before the leader's value was written, and with --repeat the
+// caller stands by again.
+bool proclaim(const context& global, term& leads, const elect_words& words) {
+  if (words.value.empty()) return true;
+  try {
+    leads.proclaim(words.value);
+    return true;
+  } catch (const error& failure) {
+    if (!words.repeats || (failure.code() != errc::hold_lost && !failure.transient())) throw;
+    global.note(fmt::format("could not say who leads: {}; standing by for '{}' again", failure.what(),
+                            words.office.name));
+    leads.resign();
+    return false;
+  }
+}
+
 int elect(const context& global, const elect_words& words) {
   const auto chosen = parse(global, words.command);
   const auto limit = words.office.limit();
@@ -239,12 +255,13 @@ int elect(const context& global, const elect_words& words) {
           fmt::format("another process leads '{}'{}", office.name(), who_keeps(global, db, office.name())));
       return words.office.busy_code;
     }
-    if (!words.value.empty()) leads.proclaim(words.value);
-    const auto done = run_holding(
-        global, chosen, leads.office(), [&] { return leads.resign(); }, signals);
-    if (!words.repeats || !done.ran || done.out_of_reach || done.signal != 0) return done.exit_code;
-    global.note(fmt::format("the command has exited with {}; standing by for '{}' again", done.exit_code,
-                            office.name()));
+    if (proclaim(global, leads, words)) {
+      const auto done = run_holding(
+          global, chosen, leads.office(), [&] { return leads.resign(); }, signals);
+      if (!words.repeats || !done.ran || done.out_of_reach || done.signal != 0) return done.exit_code;
+      global.note(fmt::format("the command has exited with {}; standing by for '{}' again", done.exit_code,
+                              office.name()));
+    }
     signal = until_signal(signals,
                           [&](const std::stop_token& stop) { pause_until(began + shortest_round, stop); });
     if (signal != 0) return by_signal + signal;

@@ -10,7 +10,10 @@
 
 #include <algorithm>
 #include <chrono>
+#include <filesystem>
+#include <fstream>
 #include <functional>
+#include <map>
 
 namespace rowlock::test {
 
@@ -108,6 +111,29 @@ TEST_F(credentials_test, a_wrong_password_is_77_and_not_printed) {
   }
   EXPECT_EQ(list_at(server->url("app", "right")).exit_code, 78);
   EXPECT_EQ(list_at(server->url("nobody", "right")).exit_code, 77);
+}
+
+TEST_F(credentials_test, a_password_that_is_replaced_in_its_file_costs_no_hold) {
+  server->run("CREATE ROLE rotates LOGIN PASSWORD 'old'; CREATE SCHEMA rotated AUTHORIZATION rotates");
+  const temporary_folder folder;
+  const auto file = folder.path() / "url";
+  const auto put = [&](const std::string& password) {
+    std::ofstream{folder.path() / "new"} << server->url("rotates", password);
+    std::filesystem::rename(folder.path() / "new", file);
+  };
+  put("old");
+  const std::map<std::string, std::string> environment{{"ROWLOCK_URL_FILE", file},
+                                                       {"ROWLOCK_SCHEMA", "rotated"}};
+  ASSERT_EQ(rowlock_alone({"migrate", "up"}, environment).exit_code, 0);
+  // The command outlasts the ttl, so the lease must be renewed on a new connection.
+  const auto holder =
+      start_rowlock({"run", "job", "--ttl", "3s", "--", "sh", "-c", "echo held; sleep 5"}, environment);
+  ASSERT_EQ(holder->read_line(), "held");
+  server->run("ALTER ROLE rotates PASSWORD 'new'");
+  put("new");
+  server->run("SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE usename = 'rotates'");
+  const auto ended = holder->wait();
+  EXPECT_EQ(ended.exit_code, 0) << ended.err;
 }
 
 TEST_F(credentials_test, a_missing_privilege_is_77) {

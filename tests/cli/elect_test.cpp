@@ -142,4 +142,25 @@ TEST_P(elect_test, refuses_what_cannot_be_right) {
 
 ROWLOCK_FOR_EACH_SQL_STORE(elect_test);
 
+class elect_on_sqlite_test : public elect_test {};
+
+// A trigger takes the office from the leader as soon as it has it, once.
+TEST_P(elect_on_sqlite_test, repeat_stands_again_if_the_office_is_lost_before_its_value_is_written) {
+  const auto path = store->url().substr(store->url().find(':') + 1);
+  const auto lock = store->options().prefix + "lock";
+  const auto take = "CREATE TABLE taken (n INT); CREATE TRIGGER takes AFTER UPDATE ON " + lock +
+                    " WHEN NEW.hold_id IS NOT NULL AND NOT EXISTS (SELECT 1 FROM taken) "
+                    "BEGIN INSERT INTO taken VALUES (1); UPDATE " +
+                    lock + " SET lease_id = NULL, hold_id = NULL, in_use = 0 WHERE name = NEW.name; END";
+  ASSERT_EQ((command_process{{"sqlite3", path, take}, {}}.wait().exit_code), 0);
+  const auto leader = candidate({"--value", "me", "--repeat"});
+  EXPECT_EQ(leader->read_line(), "leads");
+  leader->send(SIGTERM);
+  EXPECT_THAT(leader->wait().err, HasSubstr("could not say who leads"));
+}
+
+GTEST_ALLOW_UNINSTANTIATED_PARAMETERIZED_TEST(elect_on_sqlite_test);
+INSTANTIATE_TEST_SUITE_P(stores, elect_on_sqlite_test, testing::ValuesIn(selected_of({"sqlite"})),
+                         store_test_name);
+
 }  // namespace rowlock::test
