@@ -99,7 +99,8 @@ TEST_P(request_release_test, means_also_a_reader_that_upgrades_afterwards) {
 TEST_P(request_release_test, takes_it_by_force_from_a_reader_that_has_upgraded) {
   shared_mutex catalog{holder, "c"};
   hold reader = catalog.acquire_shared();
-  auto answer = asking("c", {.within = 1s, .then_force = true});
+  // Long enough to learn of the request and to upgrade on a busy machine.
+  auto answer = asking("c", {.within = 5s, .then_force = true});
   ASSERT_TRUE(eventually([&] { return reader.request().has_value(); }));
   ASSERT_TRUE(catalog.try_upgrade(reader));
   EXPECT_EQ(answer.get(), release_request_result::forced);
