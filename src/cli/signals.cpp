@@ -1,5 +1,7 @@
 #include "cli/signals.hpp"
 
+#include "model/signal_mask.hpp"
+
 #include <rowlock/error.hpp>
 
 #include <condition_variable>
@@ -117,8 +119,12 @@ queued_stops::queued_stops(signal_queue& signals) : signals_{signals} {
   signalfd(signals_.descriptor_, &more, 0);
 }
 
+// A Ctrl-Z that came while the command ended is dropped: it would stop this process before it has released the lock.
 queued_stops::~queued_stops() {
   signalfd(signals_.descriptor_, &signals_.mine_, 0);
+  const auto stop = model::only_signal(SIGTSTP);
+  const timespec now{};
+  sigtimedwait(&stop, nullptr, &now);
   pthread_sigmask(SIG_SETMASK, &before_, nullptr);
 }
 
