@@ -91,8 +91,9 @@ TEST_P(mysql_unusual_settings_test, are_in_force) {
   EXPECT_EQ(app.value("SELECT @@SESSION.autocommit"), "0");
   EXPECT_EQ(app.value("SELECT @@GLOBAL.lower_case_table_names"), "1");
   EXPECT_EQ(app.value("SELECT @@GLOBAL.performance_schema"), "0");
-  EXPECT_EQ(app.value(std::string{"SELECT @@GLOBAL."} + (is_mysql() ? "transaction_isolation" : "tx_isolation")),
-            "SERIALIZABLE");
+  EXPECT_EQ(
+      app.value(std::string{"SELECT @@GLOBAL."} + (is_mysql() ? "transaction_isolation" : "tx_isolation")),
+      "SERIALIZABLE");
   EXPECT_EQ(app.value("SELECT @@GLOBAL.log_bin"), "1");
   EXPECT_EQ(app.value("SELECT @@GLOBAL.sync_binlog"), "1");
   EXPECT_EQ(app.value("SELECT @@GLOBAL.binlog_format"), "MIXED");
