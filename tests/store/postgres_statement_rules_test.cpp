@@ -140,9 +140,11 @@ class postgres_stale_snapshot_test : public postgres_statement_rules_test {
                 "::uuid], array[" + hold + "::uuid], '{t}', '{2}')"};
   }
   static std::vector<std::string> releases() {
+    const auto leases = "array[" + std::string{lease} + "::uuid]";
+    const auto batch = "('{s}', " + leases + ", array[" + hold + "::uuid], 'on'";
     return {"EXECUTE release_shared_one ('s', " + std::string{lease} + ", " + hold + ", 'on')",
-            "EXECUTE release_shared ('{s}', array[" + std::string{lease} + "::uuid], array[" + hold +
-                "::uuid], 'on', '{}')"};
+            "EXECUTE release_shared " + batch + ")",
+            "EXECUTE release_shared_ending " + batch + ", " + leases + ")"};
   }
 };
 
@@ -203,8 +205,7 @@ TEST_F(postgres_stale_snapshot_test, shared_acquire_knows_a_hold_that_came_meanw
 }
 
 TEST_F(postgres_stale_snapshot_test, shared_release_takes_off_what_it_frees) {
-  prepare("release_shared_one");
-  prepare("release_shared");
+  for (const auto* each : {"release_shared_one", "release_shared", "release_shared_ending"}) prepare(each);
   for (const auto& execute : releases()) {
     SCOPED_TRACE(execute);
     start_with(2, true);

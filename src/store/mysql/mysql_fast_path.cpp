@@ -41,6 +41,10 @@ std::int64_t write_unlocked(mysql_connection& connection, const std::string& ver
   return matched;
 }
 
+bool some_lease_ends(std::span<const release_item> requests) {
+  return std::ranges::any_of(requests, &release_item::ends_lease);
+}
+
 }  // namespace
 
 std::vector<grant> mysql_session::acquire(std::span<const acquire_item> requests) {
@@ -165,10 +169,8 @@ std::vector<hold_id> mysql_session::release_exclusive(std::span<const release_it
     if (request.ends_lease) ending.add(mysql_literal(request.lease));
     all.push_back(request.hold);
   }
-  const bool no_lease_ends =
-      std::ranges::none_of(requests, [](const release_item& one) { return one.ends_lease; });
   mysql_values batch{{"names", names}, {"holds", holds}, {"lease", lease}, {"count", requests.size()}};
-  if (no_lease_ends) {
+  if (!some_lease_ends(requests)) {
     auto freed = connection_.read_transaction("release_all", batch);
     if (freed.next() && freed.boolean(0)) return all;
     ending.add("NULL");
@@ -187,7 +189,8 @@ std::vector<hold_id> mysql_session::release_shared(std::span<const release_item>
   }
   mysql_json batch;
   for (const auto& one : requests) batch.add(one.name, one.lease, one.hold, one.ends_lease);
-  return read_holds(connection_.read_prepared("release_shared", {{"requests", batch}}));
+  const auto* const script = some_lease_ends(requests) ? "release_shared_ending" : "release_shared";
+  return read_holds(connection_.read_prepared(script, {{"requests", batch}}));
 }
 
 }  // namespace rowlock::store

@@ -114,7 +114,9 @@ std::vector<hold_id> postgres_session::release_by(const std::string& statement,
   }
   return std::apply(
       [&](const auto&... column) {
-        return read_holds(call_for_permits(hot_name, statement, column..., commit, ending));
+        return read_holds(ending.empty()
+                              ? call_for_permits(hot_name, statement, column..., commit)
+                              : call_for_permits(hot_name, statement + "_ending", column..., commit, ending));
       },
       all.shortened());
 }

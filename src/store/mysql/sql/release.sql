@@ -125,9 +125,10 @@ SELECT @rowlock_freed IS NOT NULL AS is_freed, @rowlock_used IS NULL AS is_locke
 COMMIT;
 
 -- name: release_shared
+-- name: release_shared_ending
 -- A script. Frees a batch of permits and returns which: :requests as [name, lease, hold, whether the lease ends with
--- the hold], where a name may occur more than once. As release_shared_one; a locked row excludes only its own name. For
--- the sum see acquire_shared.
+-- the hold], where a name may occur more than once. Only release_shared_ending ends leases. As release_shared_one; a
+-- locked row excludes only its own name. For the sum see acquire_shared.
 SET @rowlock_taken = NULL, @rowlock_freed = NULL;
 START TRANSACTION;
 SELECT GROUP_CONCAT(t.n) INTO @rowlock_taken
@@ -165,17 +166,17 @@ FROM JSON_TABLE(:requests, '$[*]' COLUMNS (n FOR ORDINALITY, name VARCHAR(1024) 
                                            hold VARCHAR(32) PATH '$[2]')) AS a
 STRAIGHT_JOIN rowlock_permit AS p FORCE INDEX (PRIMARY) ON p.name = UNHEX(a.name) AND p.hold_id = UNHEX(a.hold)
 WHERE FIND_IN_SET(a.n, @rowlock_freed) > 0;
-DELETE l
-FROM (
-  SELECT k.id
-  FROM JSON_TABLE(:requests, '$[*]' COLUMNS (n FOR ORDINALITY, lease VARCHAR(32) PATH '$[1]',
-                                             ends TINYINT PATH '$[3]')) AS a
-  STRAIGHT_JOIN rowlock_lease AS k FORCE INDEX (PRIMARY) ON k.id = UNHEX(a.lease)
-  WHERE a.ends AND FIND_IN_SET(a.n, @rowlock_freed) > 0
-  LIMIT :all_rows
-  FOR UPDATE /*!80000 OF k */ SKIP LOCKED
-) AS t
-STRAIGHT_JOIN rowlock_lease AS l FORCE INDEX (PRIMARY) ON l.id = t.id;
+-- only: release_shared_ending DELETE l
+-- only: release_shared_ending FROM (
+-- only: release_shared_ending   SELECT k.id
+-- only: release_shared_ending   FROM JSON_TABLE(:requests, '$[*]'
+-- only: release_shared_ending                   COLUMNS (n FOR ORDINALITY, lease VARCHAR(32) PATH '$[1]', ends TINYINT PATH '$[3]')) AS a
+-- only: release_shared_ending   STRAIGHT_JOIN rowlock_lease AS k FORCE INDEX (PRIMARY) ON k.id = UNHEX(a.lease)
+-- only: release_shared_ending   WHERE a.ends AND FIND_IN_SET(a.n, @rowlock_freed) > 0
+-- only: release_shared_ending   LIMIT :all_rows
+-- only: release_shared_ending   FOR UPDATE /*!80000 OF k */ SKIP LOCKED
+-- only: release_shared_ending ) AS t
+-- only: release_shared_ending STRAIGHT_JOIN rowlock_lease AS l FORCE INDEX (PRIMARY) ON l.id = t.id;
 SELECT a.hold AS hold_id
 FROM JSON_TABLE(:requests, '$[*]' COLUMNS (n FOR ORDINALITY, hold VARCHAR(32) PATH '$[2]')) AS a
 WHERE FIND_IN_SET(a.n, @rowlock_freed) > 0;

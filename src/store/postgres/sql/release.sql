@@ -1,6 +1,7 @@
 -- name: release
--- Frees a batch. $1 names, $2 leases, $3 holds (arrays as in acquire), $4 synchronous_commit for this commit alone, $5
--- those of the leases that end with their holds.
+-- name: release_ending
+-- Frees a batch. $1 names, $2 leases, $3 holds (arrays as in acquire), $4 synchronous_commit for this commit alone;
+-- release_ending: $5 those of the leases that end with their holds.
 -- Unlike the lock that acquire takes, FOR UPDATE conflicts with the FOR KEY SHARE of a guarded transaction: such a
 -- row is skipped and its hold stays. The last SELECT runs for every freed row, so the setting cannot be left out.
 -- A lease ends only with a hold that was freed. Its row is locked after the locks' rows, so it is not waited for: a
@@ -25,17 +26,19 @@ freed AS (
     AND l.hold_id = t.hold_id
     AND NOT (l.has_queue AND l.fair)
   RETURNING t.hold_id, t.lease_id
-),
-ended AS (
-  DELETE FROM rowlock_lease AS l
-  WHERE l.id = ANY (ARRAY (
-    SELECT k.id
-    FROM rowlock_lease AS k
-    WHERE k.id = ANY (ARRAY (SELECT f.lease_id FROM freed AS f WHERE f.lease_id = ANY ($5::uuid[])))
-    ORDER BY k.id
-    FOR UPDATE SKIP LOCKED
-  ))
 )
+-- only: release_ending , ended AS (
+-- only: release_ending   DELETE FROM rowlock_lease AS l
+-- only: release_ending   WHERE l.id = ANY (ARRAY (
+-- only: release_ending     SELECT k.id
+-- only: release_ending     FROM rowlock_lease AS k
+-- only: release_ending     WHERE k.id = ANY (ARRAY (
+-- only: release_ending       SELECT f.lease_id FROM freed AS f WHERE f.lease_id = ANY ($5::uuid[])
+-- only: release_ending     ))
+-- only: release_ending     ORDER BY k.id
+-- only: release_ending     FOR UPDATE SKIP LOCKED
+-- only: release_ending   ))
+-- only: release_ending )
 SELECT hold_id, set_config('synchronous_commit', $4::text, true)
 FROM freed;
 
@@ -57,8 +60,9 @@ WHERE l.ctid = (
 RETURNING $3::uuid AS hold_id, set_config('synchronous_commit', $4::text, true);
 
 -- name: release_shared
--- Frees a batch of permits. $1 names, $2 leases, $3 holds (arrays as in acquire, where a name may occur more than once),
--- $4 synchronous_commit for this commit alone, $5 those of the leases that end with their holds, as in release.
+-- name: release_shared_ending
+-- Frees a batch of permits. $1 names, $2 leases, $3 holds (arrays as in acquire, where a name may occur more than
+-- once), $4 synchronous_commit for this commit alone; release_shared_ending: $5 as in release_ending.
 -- NO KEY UPDATE of the lock's row does not conflict with the FOR KEY SHARE of a guarded transaction. FOR UPDATE of
 -- the permit conflicts with the guard of that permit: the permit is skipped, and others beside it are freed. A
 -- guarded permit counts in in_use, so nobody can get the lock exclusively.
@@ -98,17 +102,19 @@ counted AS (
   SET in_use = l.in_use - f.weight
   FROM (SELECT place, sum(weight)::bigint AS weight FROM freed GROUP BY place) AS f
   WHERE l.ctid = f.place
-),
-ended AS (
-  DELETE FROM rowlock_lease AS l
-  WHERE l.id = ANY (ARRAY (
-    SELECT k.id
-    FROM rowlock_lease AS k
-    WHERE k.id = ANY (ARRAY (SELECT f.lease_id FROM freed AS f WHERE f.lease_id = ANY ($5::uuid[])))
-    ORDER BY k.id
-    FOR UPDATE SKIP LOCKED
-  ))
 )
+-- only: release_shared_ending , ended AS (
+-- only: release_shared_ending   DELETE FROM rowlock_lease AS l
+-- only: release_shared_ending   WHERE l.id = ANY (ARRAY (
+-- only: release_shared_ending     SELECT k.id
+-- only: release_shared_ending     FROM rowlock_lease AS k
+-- only: release_shared_ending     WHERE k.id = ANY (ARRAY (
+-- only: release_shared_ending       SELECT f.lease_id FROM freed AS f WHERE f.lease_id = ANY ($5::uuid[])
+-- only: release_shared_ending     ))
+-- only: release_shared_ending     ORDER BY k.id
+-- only: release_shared_ending     FOR UPDATE SKIP LOCKED
+-- only: release_shared_ending   ))
+-- only: release_shared_ending )
 SELECT hold_id, set_config('synchronous_commit', $4::text, true)
 FROM freed;
 
