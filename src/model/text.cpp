@@ -9,11 +9,8 @@ namespace {
 constexpr std::string_view hex_digits = "0123456789abcdef";
 
 std::string spelled_plainly(std::string_view word) {
-  std::string result;
-  for (const char letter : word) {
-    if (letter == '_' || letter == '-') continue;
-    result += letter >= 'A' && letter <= 'Z' ? static_cast<char>(letter - 'A' + 'a') : letter;
-  }
+  auto result = lower(word);
+  std::erase_if(result, [](char letter) { return letter == '_' || letter == '-'; });
   return result;
 }
 
@@ -37,6 +34,14 @@ std::size_t edit_distance(std::string_view one, std::string_view other) {
 }
 
 }  // namespace
+
+std::string lower(std::string_view text) {
+  std::string result{text};
+  std::ranges::transform(result, result.begin(), [](char letter) {
+    return letter >= 'A' && letter <= 'Z' ? static_cast<char>(letter - 'A' + 'a') : letter;
+  });
+  return result;
+}
 
 utf8_character first_character(std::string_view text) {
   const auto byte = [&](std::size_t i) { return static_cast<unsigned char>(text[i]); };

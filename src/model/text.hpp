@@ -1,4 +1,4 @@
-// Text in general: UTF-8, hex digits, and words that resemble another.
+// Text in general: UTF-8, lower case, hex digits, and words that resemble another.
 #pragma once
 
 #include "model/for_stores.hpp"
@@ -26,6 +26,9 @@ ROWLOCK_FOR_STORES bool is_control(char32_t code);
 
 // The value of a hex digit, 0 to 15. -1 if `digit` is no hex digit.
 int hex_value(char digit);
+
+// With ASCII letters in lower case.
+ROWLOCK_FOR_STORES std::string lower(std::string_view text);
 
 // Bytes in hex, which neither a quote nor a character set can change.
 ROWLOCK_FOR_STORES void append_hex(std::string& text, std::string_view bytes);

@@ -1,6 +1,6 @@
 #include "serve/connection.hpp"
 
-#include "serve/listen_address.hpp"
+#include "model/text.hpp"
 #include "serve/rate_limit.hpp"
 
 #include <boost/asio/buffer.hpp>
@@ -61,7 +61,7 @@ std::string copied(const View& text) {
 request to_request(const http::request<http::string_body>& from) {
   request result{.method = copied(from.method_string())};
   for (const auto& field : from) {
-    auto& value = result.headers[lower(copied(field.name_string()))];
+    auto& value = result.headers[model::lower(copied(field.name_string()))];
     // Several lines of a header mean the same as one line.
     value += (value.empty() ? "" : ", ") + copied(field.value());
   }
@@ -72,7 +72,7 @@ request to_request(const http::request<http::string_body>& from) {
 // ignores a coding that is not the last or not `chunked`.
 bool is_doubtful(const request& from, unsigned version) {
   const auto coding = from.headers.find("transfer-encoding");
-  return coding != from.headers.end() && (version < 11 || lower(coding->second) != "chunked");
+  return coding != from.headers.end() && (version < 11 || model::lower(coding->second) != "chunked");
 }
 
 response refusal_of(error_code failed, const http_limits& limits) {
@@ -254,7 +254,8 @@ void connection::after_header(error_code failed) {
   }
   // A client may ask for leave to send its body, and waits for a while if it gets no answer.
   const auto expected = request_.headers.find("expect");
-  const bool awaits_leave = expected != request_.headers.end() && lower(expected->second) == "100-continue" &&
+  const bool awaits_leave = expected != request_.headers.end() &&
+                            model::lower(expected->second) == "100-continue" &&
                             parser_->get().version() >= 11 && !parser_->is_done() && buffer_.size() == 0;
   if (!awaits_leave) return read_body();
   static constexpr std::string_view leave = "HTTP/1.1 100 Continue\r\n\r\n";

@@ -20,13 +20,13 @@ response unauthorized(std::string_view message) {
 // Empty: the header has another scheme. The name of the scheme may be in any case.
 std::optional<std::string_view> bearer_token(std::string_view header) {
   constexpr std::string_view scheme = "bearer ";
-  if (header.size() <= scheme.size() || lower(header.substr(0, scheme.size())) != scheme) return {};
+  if (header.size() <= scheme.size() || model::lower(header.substr(0, scheme.size())) != scheme) return {};
   return header.substr(header.find_first_not_of(' ', scheme.size() - 1));
 }
 
 // The path and query. If the target is a whole URL, its host takes the place of the Host header (RFC 9112, 3.2.2).
 std::string origin_form(std::string_view target, request& from) {
-  const auto scheme = lower(target.substr(0, 8));
+  const auto scheme = model::lower(target.substr(0, 8));
   const std::size_t length = scheme.starts_with("http://") ? 7 : scheme == "https://" ? 8 : 0;
   const auto rest = target.substr(length);
   const auto host = rest.substr(0, rest.find_first_of("/?"));

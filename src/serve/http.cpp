@@ -1,7 +1,7 @@
 #include "serve/http.hpp"
 
+#include "model/text.hpp"
 #include "serve/as_error.hpp"
-#include "serve/listen_address.hpp"
 
 #include <fmt/format.h>
 
@@ -42,8 +42,9 @@ unsigned status_of(errc code) noexcept {
 
 nlohmann::json json_body(const request& from) {
   const auto type = from.headers.find("content-type");
-  const auto essence =
-      type == from.headers.end() ? "" : lower(type->second.substr(0, type->second.find_first_of("; \t")));
+  const auto essence = type == from.headers.end()
+                           ? ""
+                           : model::lower(type->second.substr(0, type->second.find_first_of("; \t")));
   if (essence != "application/json") {
     throw error(errc::invalid_argument, "send the header Content-Type: application/json");
   }

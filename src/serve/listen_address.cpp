@@ -63,16 +63,8 @@ listen_address parse_listen_address(std::string_view text) {
   return found;
 }
 
-std::string lower(std::string_view text) {
-  std::string result{text};
-  std::ranges::transform(result, result.begin(), [](char letter) {
-    return letter >= 'A' && letter <= 'Z' ? static_cast<char>(letter - 'A' + 'a') : letter;
-  });
-  return result;
-}
-
 std::string host_name(std::string_view header) {
-  return lower(split(header).host);
+  return model::lower(split(header).host);
 }
 
 }  // namespace rowlock::serve

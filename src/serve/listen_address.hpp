@@ -21,9 +21,6 @@ bool is_loopback(const std::string& address);
 // Reads "ADDRESS:PORT", with an IPv6 address in brackets; localhost is 127.0.0.1. Throws error(invalid_argument).
 listen_address parse_listen_address(std::string_view text);
 
-// With ASCII letters in lower case.
-std::string lower(std::string_view text);
-
 // The host of a Host header, without its port and brackets, in lower case: "[::1]:8600" is "::1".
 std::string host_name(std::string_view header);
 
