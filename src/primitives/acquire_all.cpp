@@ -51,10 +51,7 @@ hold_set access::holds(std::vector<client_layer::hold_ptr> granted) {
   try {
     all.reserve(granted.size());
   } catch (...) {
-    for (const auto& one : granted) {
-      one->set_keep_until({});
-      one->engine().releaser().begin(*one);
-    }
+    for (const auto& one : granted) one->engine().releaser().give_back(*one);
     throw;
   }
   for (auto& one : granted) all.push_back(make<hold>(std::move(one)));

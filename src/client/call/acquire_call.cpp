@@ -52,10 +52,7 @@ bool acquire_call::leave() noexcept {
 bool acquire_call::drop() noexcept {
   if (leave()) return true;
   try {
-    if (const auto granted = answer().take(); granted && *granted) {
-      (*granted)->set_keep_until({});  // nobody got it, so nothing is to rest
-      on().releaser().begin(**granted);
-    }
+    if (const auto granted = answer().take(); granted && *granted) on().releaser().give_back(**granted);
   } catch (const std::exception&) {
     // The acquire had failed, so nothing was granted.
   }

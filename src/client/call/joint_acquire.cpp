@@ -292,10 +292,7 @@ void joint_acquire::clear() noexcept {
   task_.reset();
   round_.reset();
   withdraw_what_is_in_doubt();
-  for (const auto& hold : holds_) {
-    hold->set_keep_until({});
-    engine_.releaser().begin(*hold);
-  }
+  for (const auto& hold : holds_) engine_.releaser().give_back(*hold);
   holds_.clear();
 }
 

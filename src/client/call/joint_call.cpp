@@ -43,10 +43,7 @@ bool joint_call::drop() noexcept {
   if (leave()) return true;
   try {
     if (const auto granted = answer().take()) {
-      for (const auto& hold : *granted) {
-        hold->set_keep_until({});  // nobody got it, so nothing is to rest
-        on().releaser().begin(*hold);
-      }
+      for (const auto& hold : *granted) on().releaser().give_back(*hold);
     }
   } catch (const std::exception&) {
     // The call had failed, so nothing was granted.

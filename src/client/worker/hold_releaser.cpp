@@ -117,6 +117,11 @@ release_answer hold_releaser::begin_certain(hold_state& hold) noexcept {
   return send(std::move(operation));
 }
 
+void hold_releaser::give_back(hold_state& hold) noexcept {
+  hold.set_keep_until({});
+  begin(hold);
+}
+
 void hold_releaser::begin(hold_state& hold, const release_answer& answer) noexcept {
   auto operation = operation_of(hold);
   if (!operation) {

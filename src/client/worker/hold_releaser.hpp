@@ -38,6 +38,8 @@ class hold_releaser {
   // As begin(), but completes the caller's own answer, even if the hold was already over.
   void begin(hold_state& hold, const release_answer& answer) noexcept;
   release_result await(const release_answer& answer, instant until);
+  // Releases a hold that no caller got, so its lock does not rest for its minimum hold time.
+  void give_back(hold_state& hold) noexcept;
 
   // A durable release of a hold that close() has marked as lost.
   release_ptr closing_release(hold_state& hold) const noexcept;
