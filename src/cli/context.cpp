@@ -55,6 +55,11 @@ std::string read_secret(const std::string& path) {
   return url;
 }
 
+// The file that contains the URL. Null: the URL is given in another way, or not at all.
+const char* url_file(const context& global) {
+  return global.url.empty() && !environment("ROWLOCK_URL") ? environment("ROWLOCK_URL_FILE") : nullptr;
+}
+
 // Prints warnings and errors of background work; -q hides them, and with -v everything is printed.
 std::function<void(log_level, std::string_view)> logger(const context& global) {
   if (global.quiet) return {};
@@ -99,7 +104,7 @@ client close_at_the_end(client opened) {
 std::string context::database_url() const {
   if (!url.empty()) return url;
   if (const char* value = environment("ROWLOCK_URL")) return value;
-  if (const char* path = environment("ROWLOCK_URL_FILE")) return read_secret(path);
+  if (const char* path = url_file(*this)) return read_secret(path);
   // Only `rowlock run` sets these two together, for the command from whose environment it takes the URL.
   if (environment("ROWLOCK_NAME") && environment("ROWLOCK_TOKEN")) {
     throw error(errc::invalid_argument,
@@ -144,9 +149,8 @@ client context::connect_to_read() const {
 // moment, the database counts as unreachable, and the client tries again.
 client context::connect(const options& settings) const {
   const auto named = database_url();
-  const char* const path = environment("ROWLOCK_URL_FILE");
-  const bool is_in_file = path && url.empty() && !environment("ROWLOCK_URL");
-  if (!is_in_file) return close_at_the_end(rowlock::connect(named, settings));
+  const char* const path = url_file(*this);
+  if (!path) return close_at_the_end(rowlock::connect(named, settings));
   const auto from_file = [file = std::string{path}] {
     try {
       return read_secret(file);
