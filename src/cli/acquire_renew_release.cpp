@@ -102,7 +102,7 @@ int acquire(const context& global, const acquire_words& words) {
     return by_signal + signal;
   }
   const auto& name = words.lock.name;
-  if (!held) {
+  if (held.token() == fencing_token{}) {
     global.note(fmt::format("'{}' is busy{}", name, who_keeps(global, db, name)));
     return words.lock.busy_code;
   }

@@ -157,6 +157,10 @@ command_result run_holding(const context& global, const command_settings& chosen
   return result;
 }
 
+error lost_at_once(const std::string& name) {
+  return {errc::hold_lost, "'" + name + "' was acquired, and lost before the command began"};
+}
+
 // As written on the command line.
 struct run_words {
   lock_words lock;
@@ -187,10 +191,11 @@ int run(const context& global, const run_words& words) {
     held.release();
     return by_signal + signal;
   }
-  if (!held) {
+  if (held.token() == fencing_token{}) {
     global.note(fmt::format("'{}' is busy{}", words.lock.name, who_keeps(global, db, words.lock.name)));
     return words.lock.busy_code;
   }
+  if (!held) throw lost_at_once(words.lock.name);
   return run_holding(
              global, chosen, held, [&] { return held.release(); }, signals)
       .exit_code;
@@ -213,17 +218,16 @@ term campaign(election& office, const wait_limit& limit, const acquire_options& 
   return office.try_campaign_for(*limit, how);
 }
 
-// False: the office was lost, or the database failed, before the leader's value was written, and with --repeat the
-// caller stands by again.
-bool proclaim(const context& global, term& leads, const elect_words& words) {
-  if (words.value.empty()) return true;
+// Writes the leader's value. False: the office was lost, or the database failed, before the command could begin, and
+// with --repeat the caller stands by again.
+bool takes_office(const context& global, term& leads, const elect_words& words) {
   try {
-    leads.proclaim(words.value);
+    if (!words.value.empty()) leads.proclaim(words.value);
+    if (!leads) throw lost_at_once(words.office.name);
     return true;
   } catch (const error& failure) {
     if (!words.repeats || (failure.code() != errc::hold_lost && !failure.transient())) throw;
-    global.note(fmt::format("could not say who leads: {}; standing by for '{}' again", failure.what(),
-                            words.office.name));
+    global.note(fmt::format("{}; standing by for '{}' again", failure.what(), words.office.name));
     leads.resign();
     return false;
   }
@@ -250,12 +254,12 @@ int elect(const context& global, const elect_words& words) {
       leads.resign();
       return by_signal + signal;
     }
-    if (!leads) {
+    if (leads.token() == fencing_token{}) {
       global.note(
           fmt::format("another process leads '{}'{}", office.name(), who_keeps(global, db, office.name())));
       return words.office.busy_code;
     }
-    if (proclaim(global, leads, words)) {
+    if (takes_office(global, leads, words)) {
       const auto done = run_holding(
           global, chosen, leads.office(), [&] { return leads.resign(); }, signals);
       if (!words.repeats || !done.ran || done.out_of_reach || done.signal != 0) return done.exit_code;

@@ -1,5 +1,6 @@
 // rowlock elect: one process leads and runs its command.
 #include "cli/cli_test.hpp"
+#include "cli/taken_hold.hpp"
 
 #include <rowlock/rowlock.hpp>
 
@@ -144,19 +145,24 @@ ROWLOCK_FOR_EACH_SQL_STORE(elect_test);
 
 class elect_on_sqlite_test : public elect_test {};
 
-// A trigger takes the office from the leader as soon as it has it, once.
-TEST_P(elect_on_sqlite_test, repeat_stands_again_if_the_office_is_lost_before_its_value_is_written) {
-  const auto path = store->url().substr(store->url().find(':') + 1);
-  const auto lock = store->options().prefix + "lock";
-  const auto take = "CREATE TABLE taken (n INT); CREATE TRIGGER takes AFTER UPDATE ON " + lock +
-                    " WHEN NEW.hold_id IS NOT NULL AND NOT EXISTS (SELECT 1 FROM taken) "
-                    "BEGIN INSERT INTO taken VALUES (1); UPDATE " +
-                    lock + " SET lease_id = NULL, hold_id = NULL, in_use = 0 WHERE name = NEW.name; END";
-  ASSERT_EQ((command_process{{"sqlite3", path, take}, {}}.wait().exit_code), 0);
+TEST_P(elect_on_sqlite_test, repeat_stands_again_if_the_office_is_lost_before_the_command_begins) {
+  ASSERT_TRUE(take_the_next_hold(*store));
   const auto leader = candidate({"--value", "me", "--repeat"});
   EXPECT_EQ(leader->read_line(), "leads");
   leader->send(SIGTERM);
-  EXPECT_THAT(leader->wait().err, HasSubstr("could not say who leads"));
+  EXPECT_THAT(leader->wait().err, HasSubstr("standing by for 'office' again"));
+}
+
+TEST_P(elect_on_sqlite_test, whose_office_is_lost_at_once_does_not_say_that_another_leads) {
+  ASSERT_TRUE(take_the_next_hold(*store));
+  const auto result = rowlock({"elect", "office", "--", "true"});
+  EXPECT_EQ(result.exit_code, 76) << result.err;
+}
+
+TEST_P(elect_on_sqlite_test, a_lock_that_is_lost_at_once_is_not_busy) {
+  ASSERT_TRUE(take_the_next_hold(*store));
+  const auto result = rowlock({"run", "job", "--", "true"});
+  EXPECT_EQ(result.exit_code, 76) << result.err;
 }
 
 GTEST_ALLOW_UNINSTANTIATED_PARAMETERIZED_TEST(elect_on_sqlite_test);
