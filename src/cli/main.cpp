@@ -1,4 +1,5 @@
 #include "cli/child.hpp"
+#include "cli/signals.hpp"
 #include "cli/sigpipe.hpp"
 #include "cli/subcommands.hpp"
 
@@ -26,6 +27,7 @@ int main(int count, char** words) {
   remember_inherited_descriptors();
   remember_arguments(count, words);
   remember_sigpipe();
+  let_signals_end_process_1();
   command_line program{
       "rowlock", "Locks with leases, tokens and a fair queue in your SQL database.",
       "Help for one command: rowlock help COMMAND.\n"

@@ -75,6 +75,15 @@ struct no_lock {
 
 }  // namespace
 
+void let_signals_end_process_1() noexcept {
+  if (getpid() != 1) return;
+  struct sigaction end {};
+  end.sa_handler = [](int number) { _exit(128 + number); };
+  for (const int number : {SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGUSR1, SIGUSR2}) {
+    if (!is_ignored(number)) sigaction(number, &end, nullptr);
+  }
+}
+
 signal_queue::signal_queue() {
   sigemptyset(&mine_);
   // An inherited SIG_IGN would let the kernel reap the child, and its exit code with it.

@@ -9,6 +9,11 @@
 
 namespace rowlock::cli {
 
+// The kernel drops a signal that would end process 1, the main process of a container, unless that process handles it.
+// From now on such a signal ends this process, if it is process 1, with 128 plus the signal's number. Without it
+// `docker stop` would wait for its time limit, and kill.
+void let_signals_end_process_1() noexcept;
+
 // Blocks the signals that a child gets too, and SIGCHLD, in the calling thread and in threads that it starts later,
 // until the queue is destroyed. A signal that the caller of this process told it to ignore stays ignored.
 // The destructor drops the signals that nobody has taken, because they would end this process with an exit code of

@@ -2,18 +2,25 @@
 
 #include "cli/scram_server.hpp"
 #include "model/ids.hpp"
+#include "support/loopback.hpp"
 #include "support/shortest_time.hpp"
 #include "support/temporary_folder.hpp"
 #ifdef ROWLOCK_TEST_MYSQL
 #include "support/mysql_connection.hpp"
 #endif
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <chrono>
+#include <csignal>
 #include <filesystem>
 #include <fstream>
 #include <functional>
 #include <map>
+
+#include <sys/socket.h>
+#include <unistd.h>
 
 namespace rowlock::test {
 
@@ -218,5 +225,27 @@ TEST_P(mysql_credentials_test, a_missing_privilege_is_77) {
 ROWLOCK_FOR_EACH_MYSQL_SERVER(mysql_credentials_test);
 
 #endif
+
+// The kernel drops signals that would end process 1, the main process of a container.
+TEST(process_1_test, is_ended_by_a_signal_while_it_connects) {
+  if (::geteuid() != 0) GTEST_SKIP() << "this user may not make a process 1";
+  const int silent = ::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+  const auto port = free_port();
+  const auto address = loopback(port);
+  ASSERT_EQ(::bind(silent, reinterpret_cast<const sockaddr*>(&address), sizeof address), 0);
+  ASSERT_EQ(::listen(silent, 1), 0);
+  const auto container = start_program(
+      "unshare", {"--pid", "--fork", "--kill-child", ROWLOCK_COMMAND_PATH, "run", "job", "--", "true"},
+      {{"ROWLOCK_URL", "postgresql://u@127.0.0.1:" + std::to_string(port) + "/db"}});
+  const int connected = ::accept(silent, nullptr, nullptr);
+  ASSERT_GE(connected, 0);
+  pid_t main_process = 0;
+  std::ifstream{fmt::format("/proc/{0}/task/{0}/children", container->pid())} >> main_process;
+  ASSERT_GT(main_process, 0);
+  ASSERT_EQ(::kill(main_process, SIGTERM), 0);
+  EXPECT_EQ(container->wait().exit_code, 128 + SIGTERM);
+  ::close(connected);
+  ::close(silent);
+}
 
 }  // namespace rowlock::test
