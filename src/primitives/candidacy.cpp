@@ -108,7 +108,7 @@ void candidacy::answered(async_acquire& wait) {
       end_ = end;
     }
   }
-  if (granted) engine_->releaser().begin(*granted);
+  if (granted) engine_->releaser().give_back(*granted);
   wake();
 }
 
@@ -261,22 +261,25 @@ void candidacy::let_go(bool has_led) {
     if (has_led && !how_.requeue && !failure_) end();
   }
   on_loss_.reset();
-  if (held) engine_->releaser().begin(*held);
+  if (held && has_led) engine_->releaser().begin(*held);
+  if (held && !has_led) engine_->releaser().give_back(*held);
   term_.reset();
 }
 
 void candidacy::clear() noexcept {
   std::shared_ptr<async_acquire> wait;
   std::stop_source end_of_term{std::nostopstate};
+  bool has_led = false;
   end();
   {
     const model::annotated_lock lock{mutex_};
+    has_led = told_;
     wait = std::exchange(wait_, nullptr);
     end_of_term = end_;
   }
   end_of_term.request_stop();
   if (wait) wait->abandon();
-  let_go(true);
+  let_go(has_led);
 }
 
 void candidacy::tell_failure() {
@@ -327,13 +330,15 @@ void candidacy::close(close_mode mode) {
 void candidacy::finish_close(close_mode mode, bool is_inside) {
   std::shared_ptr<async_acquire> wait;
   client_layer::hold_ptr held;
-  bool tells = false;
+  bool has_led = false;
   {
     const model::annotated_lock lock{mutex_};
     wait = std::exchange(wait_, nullptr);
     held = std::exchange(held_, nullptr);
-    tells = std::exchange(told_, false) && mode == close_mode::tell && held;
+    has_led = std::exchange(told_, false);
   }
+  const bool tells = has_led && mode == close_mode::tell && held;
+  if (held && !has_led) held->set_keep_until({});  // the minimum hold time is that of a term
   if (wait) wait->abandon();
   if (tells && how_.lost) {
     try {

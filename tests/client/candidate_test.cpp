@@ -388,6 +388,20 @@ TEST_F(candidate_clock_test, is_over_when_the_executor_drops_its_function) {
   }
 }
 
+// Its minimum hold time is that of a term, and nobody was told of one.
+TEST_F(candidate_clock_test, an_office_that_it_never_led_does_not_rest) {
+  for (const bool is_closed : {false, true}) {
+    auto how = told.options();
+    how.acquire.min_hold = 24h;
+    candidate mine{by_hand.get(), here, how};
+    ASSERT_TRUE(eventually([&] { return by_hand.size() == 1; }));
+    if (is_closed) mine.close();
+    by_hand.drop_next();
+    EXPECT_TRUE(eventually([&] { return static_cast<bool>(there.try_campaign()); }));
+  }
+  EXPECT_THAT(told.lines(), IsEmpty());
+}
+
 TEST_F(candidate_clock_test, a_stop_ends_the_wait) {
   const term leads = there.campaign();
   auto how = told.options();
