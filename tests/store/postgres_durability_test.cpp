@@ -22,7 +22,7 @@ class postgres_durability_test : public postgres_test {
   // log but not to the disk.
   std::unique_ptr<store::session> ready() {
     auto session = postgres_test::ready();
-    on_disk();
+    std::ignore = on_disk();
     return session;
   }
   // Whether everything that was written is on disk. The server writes nothing by itself meanwhile. If a record ends

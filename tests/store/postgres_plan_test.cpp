@@ -177,22 +177,26 @@ class postgres_growth_test : public postgres_plan_test {
 
   // How many rows the steps of the statement touched, including those that a step discarded.
   double rows_met(const std::string& query, const std::vector<std::string>& arguments) {
-    static const std::regex step{R"(rows=(\d+) loops=(\d+))"};
+    // From version 18 on the server prints decimals.
+    static const std::regex step{R"(rows=(\d+(?:\.\d+)?) loops=(\d+))"};
     static const std::regex thrown_away{R"(Rows Removed by [A-Za-z ]+: (\d+))"};
     double sum = 0;
     double loops = 1;
+    int steps = 0;
     plan_.clear();
     const auto sql = "EXPLAIN (ANALYZE, TIMING OFF) EXECUTE " + query + parameters(arguments, false);
     for (const auto& line : run_in_transaction(sql, "{m,s}")) {
       plan_ += line[0] + '\n';
       std::smatch found;
       if (std::regex_search(line[0], found, step)) {
+        ++steps;
         loops = std::stod(found[2]);
         sum += std::stod(found[1]) * loops;
       } else if (std::regex_search(line[0], found, thrown_away)) {
         sum += std::stod(found[1]) * loops;
       }
     }
+    EXPECT_GT(steps, 0) << plan_;
     return sum;
   }
 
