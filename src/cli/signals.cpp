@@ -67,6 +67,9 @@ class signal_watch {
   std::thread thread_;
 };
 
+// Those that a child gets too. Each would end this process.
+constexpr int ending_signals[] = {SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGUSR1, SIGUSR2};
+
 // The condition of a pause never becomes true, so there is nothing to guard.
 struct no_lock {
   void lock() {}
@@ -79,7 +82,7 @@ void let_signals_end_process_1() noexcept {
   if (getpid() != 1) return;
   struct sigaction end {};
   end.sa_handler = [](int number) { _exit(128 + number); };
-  for (const int number : {SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGUSR1, SIGUSR2}) {
+  for (const int number : ending_signals) {
     if (!is_ignored(number)) sigaction(number, &end, nullptr);
   }
 }
@@ -88,7 +91,8 @@ signal_queue::signal_queue() {
   sigemptyset(&mine_);
   // An inherited SIG_IGN would let the kernel reap the child, and its exit code with it.
   std::signal(SIGCHLD, SIG_DFL);
-  for (const int number : {SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGUSR1, SIGUSR2, SIGCHLD}) {
+  sigaddset(&mine_, SIGCHLD);
+  for (const int number : ending_signals) {
     if (!is_ignored(number)) sigaddset(&mine_, number);
   }
   pthread_sigmask(SIG_BLOCK, &mine_, &before_);
