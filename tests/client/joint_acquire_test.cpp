@@ -228,6 +228,7 @@ class joint_without_lease_test : public virtual_client_test {
     EXPECT_TRUE(result.ended) << what;
     EXPECT_EQ(result.failure, expected) << what;
   }
+
   static constexpr int for_ever = 1'000'000;
   client giver = new_client();
   client db = new_client();
